@@ -1,0 +1,2 @@
+//! The ncirrus command.
+fn main() {}

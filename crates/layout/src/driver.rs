@@ -1,0 +1,92 @@
+//! A format, and an open dataset in it.
+use crate::{Error, ObjectId, Source, Step, View, Writing};
+use ncirrus_model::{Attributes, Model, NodeId, VarId};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A format, stateless.
+pub trait Driver: Debug + Send + Sync {
+    /// Short name for messages, such as `classic` or `zarr`.
+    fn name(&self) -> &'static str;
+
+    /// How sure the format is that the object (or what lies below it) is of its kind.
+    ///
+    /// # Errors
+    /// A need, or the failure to read. A foreign format is no error but [`Confidence::No`].
+    fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence>;
+
+    /// Opens the dataset.
+    ///
+    /// # Errors
+    /// A need, or why the dataset cannot be opened at all; damage of one member is recorded in the tree instead.
+    fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>>;
+}
+
+/// How sure a driver is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Confidence {
+    /// Not this format.
+    No,
+    /// Possibly, when no other driver is surer.
+    Maybe,
+    /// Certainly.
+    Yes,
+}
+
+/// Choices on opening.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Whether consolidated metadata are used.
+    pub consolidated: Consolidated,
+    /// Prefer Zarr v2 objects when v3 ones exist too.
+    pub prefer_v2: bool,
+    /// Do not repair what writers are known to do wrong (byte order, fill cells).
+    pub no_repairs: bool,
+    /// Name of the dataset, for a variable that has none of its own (an array at the root).
+    pub name: Option<String>,
+}
+
+/// Whether consolidated metadata are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Consolidated {
+    /// When there are any.
+    #[default]
+    Auto,
+    /// Never: the individual objects.
+    Never,
+}
+
+/// An open dataset.
+pub trait Catalog: Debug + Send + Sync {
+    /// Groups, dimensions, types, variables: eager. A damaged member carries a fault in its place. Attributes may be
+    /// pending.
+    ///
+    /// # Errors
+    /// A need, or damage that leaves nothing to show.
+    fn tree(&self, view: &dyn View) -> Step<Arc<Model>>;
+
+    /// Attributes, in batches: one result per node.
+    ///
+    /// # Errors
+    /// A need.
+    fn attributes(&self, view: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes, Error>>>;
+
+    /// Where a variable's values lie: lazy.
+    ///
+    /// # Errors
+    /// A need, or why the variable is inaccessible.
+    fn source(&self, view: &dyn View, variable: VarId) -> Step<Source>;
+
+    /// Kind of the dataset as `ncdump -k` names it, for instance `classic` or `netCDF-4`.
+    fn kind(&self) -> &'static str;
+
+    /// Further facts about the storage for special attributes and summaries: name and value, such as
+    /// `("dialect", "ATT")`.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+
+    /// Things that were repaired or ignored on opening, for the user to see.
+    fn warnings(&self) -> Vec<String>;
+
+    /// How this dataset is changed in place; `None` when it can only be read.
+    fn writing(&self) -> Option<Arc<dyn Writing>>;
+}

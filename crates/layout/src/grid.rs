@@ -1,0 +1,185 @@
+//! How an array is cut into chunks.
+use crate::{Error, Result};
+use ncirrus_model::Region;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How an array is cut into cells, one chunk each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChunkGrid {
+    /// Cells of one shape, one length (at least 1) per axis.
+    Regular(Vec<u64>),
+    /// Cells of different lengths: per axis the rising offsets at which cells end (Zarr v3 "rectilinear").
+    Rectilinear(Vec<Arc<[u64]>>),
+}
+
+/// What lies in a stored chunk at the edge of the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Edge {
+    /// A whole cell; elements outside the array hold anything.
+    Full,
+    /// Only the elements inside the array.
+    Clipped,
+}
+
+impl ChunkGrid {
+    /// A regular grid.
+    ///
+    /// # Errors
+    /// `Invalid` when a length is 0.
+    pub fn regular(shape: Vec<u64>) -> Result<Self> {
+        match shape.iter().position(|len| *len == 0) {
+            Some(axis) => Err(Error::invalid(format!("chunk length of axis {axis} is 0"))),
+            None => Ok(Self::Regular(shape)),
+        }
+    }
+
+    /// A rectilinear grid from the lengths of the cells, per axis.
+    ///
+    /// # Errors
+    /// `Invalid` when a length is 0, an axis has no cell, or the sum overflows.
+    pub fn rectilinear(lengths: &[Vec<u64>]) -> Result<Self> {
+        let axis_ends = |(axis, lengths): (usize, &Vec<u64>)| {
+            let mut end = 0u64;
+            let ends: Option<Arc<[u64]>> = lengths
+                .iter()
+                .map(|&len| {
+                    end = end.checked_add(len).filter(|_| len > 0)?;
+                    Some(end)
+                })
+                .collect();
+            ends.filter(|ends| !ends.is_empty()).ok_or_else(|| {
+                Error::invalid(format!("axis {axis}: chunk lengths are empty, 0 or too large"))
+            })
+        };
+        Ok(Self::Rectilinear(lengths.iter().enumerate().map(axis_ends).collect::<Result<_>>()?))
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        match self {
+            Self::Regular(shape) => shape.len(),
+            Self::Rectilinear(ends) => ends.len(),
+        }
+    }
+
+    /// The cell along one axis that holds an element; `None` past the end of a rectilinear grid.
+    pub fn cell_at(&self, axis: usize, element: u64) -> Option<u64> {
+        match self {
+            Self::Regular(shape) => element.checked_div(*shape.get(axis)?),
+            Self::Rectilinear(ends) => {
+                let ends = ends.get(axis)?;
+                let cell = ends.partition_point(|end| *end <= element);
+                (cell < ends.len()).then_some(cell as u64)
+            }
+        }
+    }
+
+    /// The elements of a cell along one axis, not clipped by the array; `None` when there is no such cell.
+    pub fn span(&self, axis: usize, cell: u64) -> Option<Range<u64>> {
+        match self {
+            Self::Regular(shape) => {
+                let len = *shape.get(axis)?;
+                let start = cell.checked_mul(len)?;
+                Some(start..start.checked_add(len)?)
+            }
+            Self::Rectilinear(ends) => {
+                let ends = ends.get(axis)?;
+                let cell = usize::try_from(cell).ok()?;
+                let start = if cell == 0 { 0 } else { *ends.get(cell - 1)? };
+                Some(start..*ends.get(cell)?)
+            }
+        }
+    }
+
+    /// Number of cells along one axis of an array of that length.
+    pub fn cells_along(&self, axis: usize, len: u64) -> u64 {
+        match len.checked_sub(1) {
+            None => 0,
+            Some(last) => match self.cell_at(axis, last) {
+                Some(cell) => cell.saturating_add(1),
+                None => match self {
+                    Self::Regular(_) => 0,
+                    Self::Rectilinear(ends) => ends.get(axis).map_or(0, |ends| ends.len() as u64),
+                },
+            },
+        }
+    }
+
+    /// The box of a cell, not clipped; `None` when there is no such cell.
+    pub fn region(&self, cell: &[u64]) -> Option<Region> {
+        let mut region =
+            Region { start: Vec::with_capacity(cell.len()), count: Vec::with_capacity(cell.len()) };
+        for (axis, &at) in cell.iter().enumerate() {
+            let span = self.span(axis, at)?;
+            region.start.push(span.start);
+            region.count.push(span.end - span.start);
+        }
+        (cell.len() == self.rank()).then_some(region)
+    }
+
+    /// The box of a cell, clipped to an array of that shape; `None` when nothing of it is inside.
+    pub fn clipped_region(&self, cell: &[u64], shape: &[u64]) -> Option<Region> {
+        self.region(cell)?
+            .intersect(&Region::all(shape))
+            .or_else(|| cell.is_empty().then(|| Region::all(&[])))
+    }
+
+    /// The shape of a cell, not clipped; `None` when there is no such cell.
+    pub fn cell_shape(&self, cell: &[u64]) -> Option<Vec<u64>> {
+        self.region(cell).map(|region| region.count)
+    }
+}
+
+/// Coordinates of several cells, in one allocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cells {
+    rank: usize,
+    len: usize,
+    coords: Vec<u64>,
+}
+
+impl Cells {
+    /// No cells, of that rank.
+    pub fn new(rank: usize) -> Self {
+        Self { rank, len: 0, coords: Vec::new() }
+    }
+
+    /// One cell.
+    pub fn one(cell: &[u64]) -> Self {
+        Self { rank: cell.len(), len: 1, coords: cell.to_vec() }
+    }
+
+    /// Adds a cell; coordinates beyond the rank are dropped, missing ones are 0.
+    pub fn push(&mut self, cell: &[u64]) {
+        debug_assert_eq!(cell.len(), self.rank, "a cell has one coordinate per axis");
+        self.len += 1;
+        self.coords.extend(cell.iter().take(self.rank));
+        self.coords.resize(self.len * self.rank, 0);
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Coordinates per cell.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The coordinates of one cell; empty for a scalar or past the end.
+    pub fn get(&self, index: usize) -> &[u64] {
+        self.coords.get(index * self.rank..(index + 1) * self.rank).unwrap_or_default()
+    }
+
+    /// The cells in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u64]> + '_ {
+        (0..self.len).map(|index| self.get(index))
+    }
+}

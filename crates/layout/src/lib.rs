@@ -1,0 +1,32 @@
+//! How a box of elements can be had: the shapes that every format is reduced to.
+//!
+//! Format code is *pure*. It reads through a [`View`], and when the view lacks some bytes it returns a [`Stall`] that
+//! says which ranges it needs; whoever drives it fetches them and runs it again. [`Driver`] and [`Catalog`] describe a
+//! dataset, [`Source`] and [`Layout`] where a variable's elements lie, [`Placer`] where written elements go.
+#![forbid(unsafe_code)]
+
+mod driver;
+mod error;
+mod grid;
+mod index;
+mod limits;
+mod memo;
+mod object;
+mod placer;
+mod source;
+mod step;
+mod stored;
+mod view;
+
+pub use driver::{Catalog, Confidence, Consolidated, Driver, OpenOptions};
+pub use error::{Error, ErrorKind, Place, Result};
+pub use grid::{Cells, ChunkGrid, Edge};
+pub use index::{ChunkIndex, ChunkRef, Location};
+pub use limits::Limits;
+pub use memo::Memo;
+pub use object::{ObjectId, StoreId, Tag};
+pub use placer::{Abilities, Encoding, Phase, Placer, Prepared, Put, Work, Writing};
+pub use source::{Extent, Layout, QuerySource, Resolver, Source, Tile, TileIndex, TileSource};
+pub use step::{Need, Needs, Stall, Step, join, join_each, settle};
+pub use stored::{ByteOrder, SequenceItem, StoredField, StoredType, TextEncoding};
+pub use view::{Blob, Entry, Listing, VariableRef, View, Want};

@@ -1,0 +1,133 @@
+//! Bounded store of finished parts.
+use crate::{ObjectId, Tag};
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bounded store of finished parts (parsed headers, index nodes, JSON documents), so that a step that is run again
+/// does not start from nothing. Entries are keyed by object, its state, offset and kind; the oldest half goes when the
+/// budget is exceeded, which is always safe: a part can be computed again.
+pub struct Memo {
+    state: Mutex<State>,
+    budget: usize,
+}
+
+#[derive(Default)]
+struct State {
+    entries: HashMap<Key, Entry>,
+    held: usize,
+    clock: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    object: ObjectId,
+    tag: Option<Tag>,
+    offset: u64,
+    kind: &'static str,
+}
+
+struct Entry {
+    value: Arc<dyn Any + Send + Sync>,
+    cost: usize,
+    used: u64,
+}
+
+impl Memo {
+    /// An empty store for parts of at most `budget` bytes together.
+    pub fn new(budget: usize) -> Self {
+        Self { state: Mutex::default(), budget }
+    }
+
+    /// The part of that kind at that place, if it is still held.
+    pub fn find<T: Send + Sync + 'static>(
+        &self,
+        object: &ObjectId,
+        tag: Option<&Tag>,
+        offset: u64,
+        kind: &'static str,
+    ) -> Option<Arc<T>> {
+        let key = Key { object: object.clone(), tag: tag.cloned(), offset, kind };
+        let mut state = self.lock();
+        state.clock += 1;
+        let clock = state.clock;
+        let entry = state.entries.get_mut(&key)?;
+        entry.used = clock;
+        Arc::clone(&entry.value).downcast().ok()
+    }
+
+    /// Keeps a part; `cost` is its size in bytes, roughly.
+    pub fn keep<T: Send + Sync + 'static>(
+        &self,
+        object: &ObjectId,
+        tag: Option<&Tag>,
+        offset: u64,
+        kind: &'static str,
+        value: T,
+        cost: usize,
+    ) -> Arc<T> {
+        let key = Key { object: object.clone(), tag: tag.cloned(), offset, kind };
+        let value = Arc::new(value);
+        let mut state = self.lock();
+        state.clock += 1;
+        let entry =
+            Entry { value: Arc::clone(&value) as Arc<dyn Any + Send + Sync>, cost, used: state.clock };
+        state.held += cost;
+        if let Some(old) = state.entries.insert(key, entry) {
+            state.held -= old.cost;
+        }
+        if state.held > self.budget {
+            state.shrink(self.budget / 2);
+        }
+        value
+    }
+
+    /// Forgets everything about an object (it was rewritten).
+    pub fn forget(&self, object: &ObjectId) {
+        let mut state = self.lock();
+        let mut freed = 0;
+        state.entries.retain(|key, entry| {
+            let keep = key.object != *object;
+            freed += if keep { 0 } else { entry.cost };
+            keep
+        });
+        state.held -= freed;
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        *self.lock() = State::default();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Drops the entries that were used longest ago until at most `target` bytes are held.
+    fn shrink(&mut self, target: usize) {
+        let mut ages: Vec<(u64, usize)> =
+            self.entries.values().map(|entry| (entry.used, entry.cost)).collect();
+        ages.sort_unstable_by(|a, b| b.cmp(a));
+        let mut kept = 0;
+        let mut oldest = u64::MAX;
+        for (used, cost) in ages {
+            if kept + cost > target {
+                break;
+            }
+            kept += cost;
+            oldest = used;
+        }
+        self.entries.retain(|_, entry| entry.used >= oldest);
+        self.held = self.entries.values().map(|entry| entry.cost).sum();
+    }
+}
+
+impl fmt::Debug for Memo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.lock();
+        f.debug_struct("Memo").field("entries", &state.entries.len()).field("held", &state.held).finish()
+    }
+}

@@ -1,0 +1,95 @@
+//! Names of the things that bytes are read from.
+use std::fmt;
+use std::sync::Arc;
+
+/// A store: its address without secrets, and a mark of the credentials in use, so that caches never mix two users.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StoreId(Arc<str>);
+
+/// An object in a store: a file, an S3 object, an entry of a zip, the answer to a query.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectId {
+    /// The store.
+    pub store: StoreId,
+    key: Arc<str>,
+    query: Option<Arc<str>>,
+}
+
+/// A mark of an object's state (etag, or time and size): equal tags mean equal bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tag(Arc<str>);
+
+impl StoreId {
+    /// A store of that address.
+    pub fn new(address: impl Into<Arc<str>>) -> Self {
+        Self(address.into())
+    }
+
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Tag {
+    /// A tag as the store gives it.
+    pub fn new(tag: impl Into<Arc<str>>) -> Self {
+        Self(tag.into())
+    }
+
+    /// The tag as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl ObjectId {
+    /// The object of that key; no leading or trailing slash, empty for the store's root.
+    pub fn new(store: StoreId, key: impl Into<Arc<str>>) -> Self {
+        Self { store, key: key.into(), query: None }
+    }
+
+    /// Key within the store, without leading slash.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Query of a request, for servers that compute what they send.
+    pub fn query(&self) -> Option<&str> {
+        self.query.as_deref()
+    }
+
+    /// The same object with another query.
+    #[must_use]
+    pub fn with_query(&self, query: impl Into<Arc<str>>) -> Self {
+        Self { query: Some(query.into()), ..self.clone() }
+    }
+
+    /// The object below this one: the keys joined by a slash.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Self {
+        let key = match (self.key.as_ref(), name) {
+            ("", _) => Arc::from(name),
+            (_, "") => Arc::clone(&self.key),
+            (parent, _) => Arc::from(format!("{parent}/{name}")),
+        };
+        Self { store: self.store.clone(), key, query: None }
+    }
+
+    /// The last segment of the key.
+    pub fn name(&self) -> &str {
+        self.key.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let store = self.store.0.trim_end_matches('/');
+        match (store, self.key.as_ref()) {
+            (store, "") => f.write_str(store)?,
+            ("", key) => f.write_str(key)?,
+            (store, key) => write!(f, "{store}/{key}")?,
+        }
+        self.query.as_ref().map_or(Ok(()), |query| write!(f, "?{query}"))
+    }
+}

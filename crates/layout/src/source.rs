@@ -1,0 +1,129 @@
+//! How a box of elements can be had.
+use crate::{ChunkGrid, ChunkIndex, Edge, ObjectId, Result, Step, StoredType, VariableRef, View};
+use bytes::Bytes;
+use ncirrus_model::{CodecSpec, Region, Values};
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where a variable's values come from, and what one stored element is.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Where the elements lie.
+    pub layout: Layout,
+    /// What one stored element is.
+    pub stored: StoredType,
+    /// Shape of what is stored; it may be smaller than the variable (the rest is fill) or larger (the rest is hidden).
+    pub extent: Vec<u64>,
+    /// What elements never written hold: one value of the variable's type.
+    pub fill: Values,
+    /// Follows references to variable-length data.
+    pub resolver: Option<Arc<dyn Resolver>>,
+    /// Treat elements that equal the byte-swapped fill value as fill: some writers store the fill of partly written
+    /// chunks in the machine's order whatever the declared one (`nczarr.md` 4.4).
+    pub swapped_fill: bool,
+}
+
+/// The ways in which a box of elements can be had.
+#[derive(Debug, Clone)]
+pub enum Layout {
+    /// Chunks on a grid, each encoded by the same codecs: Zarr, chunked and compact HDF5, references.
+    Grid {
+        /// How the array is cut.
+        grid: ChunkGrid,
+        /// What lies in chunks at the edge.
+        edge: Edge,
+        /// Where chunks lie.
+        index: Arc<dyn ChunkIndex>,
+        /// Codecs in the order of encoding.
+        codecs: Arc<[CodecSpec]>,
+    },
+    /// Elements at fixed strides: contiguous HDF5, classic fixed and record variables. Element `i` of axis `a` lies
+    /// `i * strides[a]` bytes further on.
+    Affine {
+        /// Where the logical bytes lie, ascending and without overlap; bytes outside all extents were never written.
+        extents: Arc<[Extent]>,
+        /// Logical offset of the first element.
+        base: u64,
+        /// Bytes from one element to the next, per axis.
+        strides: Vec<u64>,
+    },
+    /// Put together from other variables: aggregations, HDF5 virtual datasets.
+    Mosaic {
+        /// Which sources make up a region.
+        tiles: Arc<dyn TileIndex>,
+    },
+    /// The server answers boxes: DAP2, DAP4.
+    Query {
+        /// Builds requests and decodes answers.
+        source: Arc<dyn QuerySource>,
+    },
+}
+
+/// A run of logical bytes that lies in one object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extent {
+    /// The logical bytes.
+    pub logical: Range<u64>,
+    /// The object that holds them.
+    pub object: ObjectId,
+    /// Offset in the object of the first one.
+    pub offset: u64,
+}
+
+/// Tells which sources make up a region of a mosaic.
+pub trait TileIndex: Debug + Send + Sync {
+    /// The tiles that touch the region; together they cover it.
+    ///
+    /// # Errors
+    /// A need, or damage of the description.
+    fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>>;
+}
+
+/// A region of a mosaic and where its values come from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tile {
+    /// The region, in elements of the aggregated variable.
+    pub region: Region,
+    /// Where its values come from.
+    pub source: TileSource,
+}
+
+/// Where the values of a tile come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TileSource {
+    /// A variable of the same or another dataset, from `start` on.
+    Variable {
+        /// The variable.
+        variable: VariableRef,
+        /// First element in it.
+        start: Vec<u64>,
+    },
+    /// One value for the whole region.
+    Constant(Values),
+    /// Nothing: fill.
+    Missing,
+}
+
+/// Builds requests for boxes and decodes the answers.
+pub trait QuerySource: Debug + Send + Sync {
+    /// The request that obtains a region.
+    ///
+    /// # Errors
+    /// When the region cannot be asked for.
+    fn request(&self, region: &Region) -> Result<ObjectId>;
+    /// The values in an answer, in row-major order of the region.
+    ///
+    /// # Errors
+    /// `Malformed` when the answer is not what was asked for.
+    fn decode(&self, region: &Region, answer: &Bytes) -> Result<Values>;
+}
+
+/// Follows references to variable-length data.
+pub trait Resolver: Debug + Send + Sync {
+    /// The values of `count` stored elements.
+    ///
+    /// # Errors
+    /// A need, or damage of the referenced data.
+    fn resolve(&self, view: &dyn View, raw: &[u8], count: usize) -> Step<Values>;
+}

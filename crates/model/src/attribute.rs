@@ -1,0 +1,156 @@
+//! Typed attributes, in definition order.
+use crate::error::{Fault, ModelError};
+use crate::{TypeRef, Values, check_name};
+
+/// A named, typed list of values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    /// Name, unique in its holder.
+    pub name: String,
+    /// Declared type; for enums and other user types `values` holds the base representation.
+    pub ty: TypeRef,
+    /// The values; text (`NC_CHAR`) is bytes, one per character.
+    pub values: Values,
+}
+
+impl Attribute {
+    /// A text (`NC_CHAR`) attribute.
+    pub fn text(name: impl Into<String>, text: &str) -> Self {
+        Self::atomic(name, Values::Char(text.as_bytes().to_vec()))
+    }
+
+    /// An attribute whose type is that of its values. User-defined representations (opaque, vlen, compound) count
+    /// as `byte` here: give those their type with a struct literal.
+    pub fn atomic(name: impl Into<String>, values: Values) -> Self {
+        let ty = TypeRef::Atomic(values.atomic().unwrap_or(crate::Atomic::Byte));
+        Self { name: name.into(), ty, values }
+    }
+
+    /// The text of a char attribute or of a string attribute with one element; invalid UTF-8 is replaced.
+    pub fn as_text(&self) -> Option<String> {
+        match &self.values {
+            Values::Char(bytes) => Some(String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()),
+            Values::String(strings) if strings.len() == 1 => {
+                strings.get(0).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The attributes of one group or variable.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Attributes {
+    list: Vec<Attribute>,
+    /// Attributes that are there but cannot be read, with the reason.
+    pub faults: Vec<(String, Fault)>,
+}
+
+impl Attributes {
+    /// No attributes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of attributes.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All attributes, in definition order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Attribute> {
+        self.list.iter()
+    }
+
+    /// The attribute of that name.
+    pub fn find(&self, name: &str) -> Option<&Attribute> {
+        self.list.iter().find(|attribute| attribute.name == name)
+    }
+
+    /// Adds an attribute, or replaces the one of that name in its place. The name is not checked: readers use this.
+    pub fn put(&mut self, attribute: Attribute) {
+        match self.list.iter_mut().find(|old| old.name == attribute.name) {
+            Some(old) => *old = attribute,
+            None => self.list.push(attribute),
+        }
+    }
+
+    /// Adds or replaces an attribute after checking its name.
+    ///
+    /// # Errors
+    /// `BadName` when the name breaks the rules of [`check_name`].
+    pub fn set(&mut self, mut attribute: Attribute) -> Result<(), ModelError> {
+        attribute.name = check_name(&attribute.name)?;
+        self.put(attribute);
+        Ok(())
+    }
+
+    /// Removes the attribute of that name and returns it.
+    pub fn remove(&mut self, name: &str) -> Option<Attribute> {
+        let at = self.list.iter().position(|attribute| attribute.name == name)?;
+        Some(self.list.remove(at))
+    }
+
+    /// Renames an attribute, keeping its place.
+    ///
+    /// # Errors
+    /// `NotFound`, `BadName`, or `NameInUse` when another attribute has the new name.
+    pub fn rename(&mut self, old: &str, new: &str) -> Result<(), ModelError> {
+        let new = check_name(new)?;
+        if old != new && self.find(&new).is_some() {
+            return Err(ModelError::NameInUse { name: new, group: "these attributes".to_owned() });
+        }
+        let found = self.list.iter_mut().find(|attribute| attribute.name == old);
+        let Some(attribute) = found else {
+            return Err(ModelError::NotFound { what: "attribute", name: old.to_owned() });
+        };
+        attribute.name = new;
+        Ok(())
+    }
+}
+
+impl FromIterator<Attribute> for Attributes {
+    fn from_iter<I: IntoIterator<Item = Attribute>>(items: I) -> Self {
+        let mut attributes = Self::new();
+        items.into_iter().for_each(|attribute| attributes.put(attribute));
+        attributes
+    }
+}
+
+/// The attributes of a group or variable, which may still have to be read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum AttributeState {
+    /// Not read yet; the catalog has them.
+    #[default]
+    Pending,
+    /// At hand.
+    Known(Attributes),
+    /// They cannot be read at all.
+    Damaged(Fault),
+}
+
+impl AttributeState {
+    /// The attributes when they are at hand.
+    pub fn known(&self) -> Option<&Attributes> {
+        match self {
+            Self::Known(attributes) => Some(attributes),
+            Self::Pending | Self::Damaged(_) => None,
+        }
+    }
+
+    /// The attributes for changing; pending or damaged ones become an empty list first.
+    pub fn known_mut(&mut self) -> &mut Attributes {
+        if !matches!(self, Self::Known(_)) {
+            *self = Self::Known(Attributes::new());
+        }
+        match self {
+            Self::Known(attributes) => attributes,
+            Self::Pending | Self::Damaged(_) => unreachable!("made known above"),
+        }
+    }
+}

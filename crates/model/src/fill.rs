@@ -1,0 +1,32 @@
+//! What an element that was never written holds (netCDF C library, `NC_FILL_*`; NUG, appendix "Fill values").
+use crate::{Atomic, Strings, Values};
+
+/// The fill value that a variable was given.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum FillValue {
+    /// The default of its type, see [`default_fill`].
+    #[default]
+    Default,
+    /// Its own: one element of the variable's type.
+    Own(Values),
+    /// None: elements never written have no defined value (read as the type's default).
+    None,
+}
+
+/// The default fill value of an atomic type, one element.
+pub fn default_fill(atomic: Atomic) -> Values {
+    match atomic {
+        Atomic::Byte => Values::Byte(vec![-127]),
+        Atomic::Char => Values::Char(vec![0]),
+        Atomic::Short => Values::Short(vec![-32767]),
+        Atomic::Int => Values::Int(vec![-2_147_483_647]),
+        Atomic::Float => Values::Float(vec![9.969_21e36]),
+        Atomic::Double => Values::Double(vec![9.969_209_968_386_869e36]),
+        Atomic::UByte => Values::UByte(vec![255]),
+        Atomic::UShort => Values::UShort(vec![65_535]),
+        Atomic::UInt => Values::UInt(vec![4_294_967_295]),
+        Atomic::Int64 => Values::Int64(vec![-9_223_372_036_854_775_806]),
+        Atomic::UInt64 => Values::UInt64(vec![18_446_744_073_709_551_614]),
+        Atomic::String => Values::String(Strings::from_iter([Some("")])),
+    }
+}

@@ -1,0 +1,38 @@
+//! The netCDF-4 data model, in plain values.
+//!
+//! A [`Model`] is a tree of groups with shared dimensions, user-defined types, variables and typed attributes.
+//! It holds descriptions only: the values of variables are obtained elsewhere and travel as [`Values`].
+//!
+//! ```
+//! use ncirrus_model::{Atomic, DimensionLen, Model, TypeRef};
+//!
+//! let mut model = Model::new();
+//! let root = model.root();
+//! let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
+//! let sst = model.add_variable(root, "sst", TypeRef::Atomic(Atomic::Float), &[time])?;
+//! assert_eq!(model.variable_path(sst), "/sst");
+//! # Ok::<(), ncirrus_model::ModelError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod attribute;
+mod codec;
+mod error;
+mod fill;
+mod name;
+mod selection;
+mod tree;
+mod types;
+mod values;
+mod variable;
+
+pub use attribute::{Attribute, AttributeState, Attributes};
+pub use codec::{CodecSpace, CodecSpec};
+pub use error::{Fault, FaultKind, ModelError};
+pub use fill::{FillValue, default_fill};
+pub use name::{NAME_MAX_BYTES, check_name, normalize_name};
+pub use selection::{AxisSelection, Region, Selection, SelectionError};
+pub use tree::{DimId, Dimension, DimensionLen, Group, GroupId, Model, NodeId, TypeId, VarId};
+pub use types::{Atomic, Endianness, EnumMember, Field, TypeRef, UserKind, UserType};
+pub use values::{Strings, Values};
+pub use variable::{Storage, Variable};

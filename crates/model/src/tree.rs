@@ -1,0 +1,136 @@
+//! The tree of groups, dimensions, types and variables.
+//!
+//! Members are named by ids that are never reused: a deleted member leaves its id behind, so that a reader that holds
+//! an older model cannot mistake one variable for another.
+use crate::error::Fault;
+use crate::{AttributeState, Attributes, ModelError, TypeRef, UserType, Variable, check_name};
+
+mod edit;
+mod lookup;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The id's number, for tables indexed by id.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id!(
+    /// A group of a [`Model`].
+    GroupId
+);
+id!(
+    /// A dimension of a [`Model`].
+    DimId
+);
+id!(
+    /// A user-defined type of a [`Model`].
+    TypeId
+);
+id!(
+    /// A variable of a [`Model`].
+    VarId
+);
+
+/// Something that has attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NodeId {
+    /// A group; its attributes are global in the root group.
+    Group(GroupId),
+    /// A variable.
+    Variable(VarId),
+}
+
+/// A group: members in definition order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Simple name; empty for the root.
+    pub name: String,
+    /// The enclosing group; `None` for the root.
+    pub parent: Option<GroupId>,
+    /// Subgroups.
+    pub groups: Vec<GroupId>,
+    /// Dimensions defined here.
+    pub dims: Vec<DimId>,
+    /// Types defined here.
+    pub types: Vec<TypeId>,
+    /// Variables.
+    pub vars: Vec<VarId>,
+    /// Attributes.
+    pub attributes: AttributeState,
+    /// Set when the group is there but damaged; what could be read of it is still listed.
+    pub fault: Option<Fault>,
+}
+
+/// A dimension: a name and a length that variables share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dimension {
+    /// Simple name.
+    pub name: String,
+    /// Current length.
+    pub len: DimensionLen,
+}
+
+/// The length of a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DimensionLen {
+    /// It never changes.
+    Fixed(u64),
+    /// Current length of a dimension that grows.
+    Unlimited(u64),
+}
+
+impl DimensionLen {
+    /// The current length.
+    pub fn current(self) -> u64 {
+        match self {
+            Self::Fixed(len) | Self::Unlimited(len) => len,
+        }
+    }
+
+    /// Whether it may grow.
+    pub fn is_unlimited(self) -> bool {
+        matches!(self, Self::Unlimited(_))
+    }
+}
+
+/// A dataset's description: groups, dimensions, types, variables and attributes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    groups: Vec<Option<Group>>,
+    dims: Vec<Option<(GroupId, Dimension)>>,
+    types: Vec<Option<(GroupId, UserType)>>,
+    vars: Vec<Option<(GroupId, Variable)>>,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn new_group(name: String, parent: Option<GroupId>) -> Group {
+    Group {
+        name,
+        parent,
+        groups: Vec::new(),
+        dims: Vec::new(),
+        types: Vec::new(),
+        vars: Vec::new(),
+        attributes: AttributeState::Known(Attributes::new()),
+        fault: None,
+    }
+}
+
+/// The id for the next member of a table; a model never holds 2^32 members.
+fn next_id(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,382 @@
+//! Changing a model by the rules of netCDF-4.
+use super::{
+    DimId, Dimension, DimensionLen, GroupId, Model, ModelError, TypeId, TypeRef, UserType, VarId, Variable,
+    check_name, new_group, next_id,
+};
+use crate::{FillValue, UserKind, Values};
+
+impl Model {
+    /// A root group with nothing in it.
+    pub fn new() -> Self {
+        Self {
+            groups: vec![Some(new_group(String::new(), None))],
+            dims: Vec::new(),
+            types: Vec::new(),
+            vars: Vec::new(),
+        }
+    }
+
+    /// Adds a group.
+    ///
+    /// # Errors
+    /// `BadName`, `NameInUse` (also by a variable or type of that group), `NotFound` for the parent.
+    pub fn add_group(&mut self, parent: GroupId, name: &str) -> Result<GroupId, ModelError> {
+        let name = check_name(name)?;
+        self.free_name(parent, &name)?;
+        self.insert_group(parent, name)
+    }
+
+    /// Adds a group as found in a file: the name is taken as it is.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such parent.
+    pub fn insert_group(&mut self, parent: GroupId, name: impl Into<String>) -> Result<GroupId, ModelError> {
+        let id = GroupId(next_id(self.groups.len()));
+        self.existing(parent)?.groups.push(id);
+        self.groups.push(Some(new_group(name.into(), Some(parent))));
+        Ok(id)
+    }
+
+    /// Adds a dimension.
+    ///
+    /// # Errors
+    /// `BadName`, `NameInUse` by another dimension of the group, `NotFound` for the group.
+    pub fn add_dimension(
+        &mut self,
+        group: GroupId,
+        name: &str,
+        len: DimensionLen,
+    ) -> Result<DimId, ModelError> {
+        let name = check_name(name)?;
+        if self.dimension_in(group, &name).is_some() {
+            return Err(self.in_use(group, name));
+        }
+        self.insert_dimension(group, Dimension { name, len })
+    }
+
+    /// Adds a dimension as found in a file: the name is taken as it is.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such group.
+    pub fn insert_dimension(&mut self, group: GroupId, dimension: Dimension) -> Result<DimId, ModelError> {
+        let id = DimId(next_id(self.dims.len()));
+        self.existing(group)?.dims.push(id);
+        self.dims.push(Some((group, dimension)));
+        Ok(id)
+    }
+
+    /// Adds a user-defined type; the types that it refers to must be visible from the group.
+    ///
+    /// # Errors
+    /// `BadName`, `NameInUse`, `BadType` (no members, repeated member, value outside an enum's base), `OutOfScope`.
+    pub fn add_type(&mut self, group: GroupId, mut ty: UserType) -> Result<TypeId, ModelError> {
+        ty.name = check_name(&ty.name)?;
+        self.free_name(group, &ty.name)?;
+        self.check_type(group, &ty)?;
+        self.insert_type(group, ty)
+    }
+
+    /// Adds a user-defined type as found in a file.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such group.
+    pub fn insert_type(&mut self, group: GroupId, ty: UserType) -> Result<TypeId, ModelError> {
+        let id = TypeId(next_id(self.types.len()));
+        self.existing(group)?.types.push(id);
+        self.types.push(Some((group, ty)));
+        Ok(id)
+    }
+
+    /// Adds a variable with no attributes and everything else default.
+    ///
+    /// # Errors
+    /// `BadName`, `NameInUse`, `OutOfScope` when a dimension or the type cannot be seen from the group.
+    pub fn add_variable(
+        &mut self,
+        group: GroupId,
+        name: &str,
+        ty: TypeRef,
+        dims: &[DimId],
+    ) -> Result<VarId, ModelError> {
+        let name = check_name(name)?;
+        self.free_name(group, &name)?;
+        let scope = self.scope(group);
+        for &dim in dims {
+            if !self.dimension_group(dim).is_some_and(|home| scope.contains(&home)) {
+                let (what, name) = ("dimension", self.dimension_path(dim));
+                return Err(ModelError::OutOfScope { what, name, group: self.group_path(group) });
+            }
+        }
+        self.type_in_scope(group, ty)?;
+        self.insert_variable(group, Variable::new(name, ty, dims.to_vec()))
+    }
+
+    /// Adds a variable as found in a file: names and scopes are taken as they are.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such group.
+    pub fn insert_variable(&mut self, group: GroupId, variable: Variable) -> Result<VarId, ModelError> {
+        let id = VarId(next_id(self.vars.len()));
+        self.existing(group)?.vars.push(id);
+        self.vars.push(Some((group, variable)));
+        Ok(id)
+    }
+
+    /// Sets a variable's own fill value (one element of its type) and its `_FillValue` attribute.
+    ///
+    /// # Errors
+    /// `BadValue` when it is not one element of the variable's type; `NotFound`.
+    pub fn set_fill(&mut self, id: VarId, fill: Values) -> Result<(), ModelError> {
+        let Some(variable) = self.variable(id) else { return Err(missing("variable", "?")) };
+        let ty = variable.ty;
+        let fits = match self.base_atomic(ty) {
+            Some(atomic) => fill.atomic() == Some(atomic),
+            None => fill.is_of(ty),
+        };
+        if !fits || fill.len() != 1 {
+            let reason = format!("{} needs one element of its own type", self.variable_path(id));
+            return Err(ModelError::BadValue { what: "fill value", reason });
+        }
+        if let Some(variable) = self.variable_mut(id) {
+            let attribute = crate::Attribute { name: "_FillValue".to_owned(), ty, values: fill.clone() };
+            variable.attributes.known_mut().put(attribute);
+            variable.fill = FillValue::Own(fill);
+        }
+        Ok(())
+    }
+
+    /// Raises the current length of an unlimited dimension to at least `len`.
+    ///
+    /// # Errors
+    /// `BadValue` when the dimension is fixed and shorter; `NotFound`.
+    pub fn grow(&mut self, id: DimId, len: u64) -> Result<(), ModelError> {
+        let path = self.dimension_path(id);
+        let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) else {
+            return Err(missing("dimension", &path));
+        };
+        match &mut dimension.len {
+            DimensionLen::Unlimited(current) => *current = len.max(*current),
+            DimensionLen::Fixed(current) if len <= *current => {}
+            DimensionLen::Fixed(current) => {
+                let reason = format!("{path} is fixed at {current} and cannot grow to {len}");
+                return Err(ModelError::BadValue { what: "dimension length", reason });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a dimension's length, whatever it was.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn set_dimension_len(&mut self, id: DimId, len: DimensionLen) -> Result<(), ModelError> {
+        match self.dims.get_mut(id.index()) {
+            Some(Some((_, dimension))) => {
+                dimension.len = len;
+                Ok(())
+            }
+            _ => Err(missing("dimension", "?")),
+        }
+    }
+
+    /// Renames a dimension.
+    ///
+    /// # Errors
+    /// `BadName`, `NameInUse`, `NotFound`.
+    pub fn rename_dimension(&mut self, id: DimId, name: &str) -> Result<(), ModelError> {
+        let name = check_name(name)?;
+        let group = self.dimension_group(id).ok_or_else(|| missing("dimension", &name))?;
+        if self.dimension_in(group, &name).is_some_and(|other| other != id) {
+            return Err(self.in_use(group, name));
+        }
+        if let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) {
+            dimension.name = name;
+        }
+        Ok(())
+    }
+
+    /// Renames a variable.
+    ///
+    /// # Errors
+    /// `BadName`, `NameInUse`, `NotFound`.
+    pub fn rename_variable(&mut self, id: VarId, name: &str) -> Result<(), ModelError> {
+        let name = check_name(name)?;
+        let group = self.variable_group(id).ok_or_else(|| missing("variable", &name))?;
+        if self.variable(id).is_some_and(|variable| variable.name == name) {
+            return Ok(());
+        }
+        self.free_name(group, &name)?;
+        if let Some(variable) = self.variable_mut(id) {
+            variable.name = name;
+        }
+        Ok(())
+    }
+
+    /// Renames a group; the root has no name to change.
+    ///
+    /// # Errors
+    /// `BadName`, `NameInUse`, `NotFound`.
+    pub fn rename_group(&mut self, id: GroupId, name: &str) -> Result<(), ModelError> {
+        let name = check_name(name)?;
+        let parent = self.group(id).and_then(|group| group.parent).ok_or_else(|| missing("group", &name))?;
+        if self.group(id).is_some_and(|group| group.name == name) {
+            return Ok(());
+        }
+        self.free_name(parent, &name)?;
+        if let Some(group) = self.group_mut(id) {
+            group.name = name;
+        }
+        Ok(())
+    }
+
+    /// Removes a variable.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn remove_variable(&mut self, id: VarId) -> Result<Variable, ModelError> {
+        let slot = self.vars.get_mut(id.index()).and_then(Option::take);
+        let (group, variable) = slot.ok_or_else(|| missing("variable", "?"))?;
+        if let Some(group) = self.group_mut(group) {
+            group.vars.retain(|other| *other != id);
+        }
+        Ok(variable)
+    }
+
+    /// Removes a dimension that no variable uses.
+    ///
+    /// # Errors
+    /// `InUse` with the variable's path, `NotFound`.
+    pub fn remove_dimension(&mut self, id: DimId) -> Result<Dimension, ModelError> {
+        if let Some(user) = self.users_of(id).next() {
+            let (name, by) = (self.dimension_path(id), self.variable_path(user));
+            return Err(ModelError::InUse { what: "dimension", name, by });
+        }
+        let slot = self.dims.get_mut(id.index()).and_then(Option::take);
+        let (group, dimension) = slot.ok_or_else(|| missing("dimension", "?"))?;
+        if let Some(group) = self.group_mut(group) {
+            group.dims.retain(|other| *other != id);
+        }
+        Ok(dimension)
+    }
+
+    /// Removes a group that has no members.
+    ///
+    /// # Errors
+    /// `InUse` when it has members, `NotFound` (also for the root).
+    pub fn remove_group(&mut self, id: GroupId) -> Result<(), ModelError> {
+        let path = self.group_path(id);
+        let group = self.group(id).ok_or_else(|| missing("group", &path))?;
+        let parent = group.parent.ok_or_else(|| missing("group", "/"))?;
+        if !(group.groups.is_empty()
+            && group.dims.is_empty()
+            && group.types.is_empty()
+            && group.vars.is_empty())
+        {
+            return Err(ModelError::InUse { what: "group", name: path, by: "its members".to_owned() });
+        }
+        self.groups[id.index()] = None;
+        if let Some(parent) = self.group_mut(parent) {
+            parent.groups.retain(|other| *other != id);
+        }
+        Ok(())
+    }
+
+    /// Whether a type refers, directly or through its members, to strings or vlens.
+    pub fn is_variable_length(&self, ty: TypeRef) -> bool {
+        self.packed_len(ty).is_none()
+    }
+
+    fn existing(&mut self, group: GroupId) -> Result<&mut super::Group, ModelError> {
+        self.group_mut(group).ok_or_else(|| missing("group", "?"))
+    }
+
+    fn in_use(&self, group: GroupId, name: String) -> ModelError {
+        ModelError::NameInUse { name, group: self.group_path(group) }
+    }
+
+    /// Groups, variables and types of one group share a name space; dimensions have their own.
+    fn free_name(&self, group: GroupId, name: &str) -> Result<(), ModelError> {
+        let taken = self.subgroup(group, name).is_some()
+            || self.variable_in(group, name).is_some()
+            || self.type_in(group, name).is_some();
+        if taken { Err(self.in_use(group, name.to_owned())) } else { Ok(()) }
+    }
+
+    fn type_in_scope(&self, group: GroupId, ty: TypeRef) -> Result<(), ModelError> {
+        let TypeRef::User(id) = ty else { return Ok(()) };
+        match self.type_group(id) {
+            Some(home) if self.scope(group).contains(&home) => Ok(()),
+            Some(_) => {
+                let name = self.type_path(id);
+                Err(ModelError::OutOfScope { what: "type", name, group: self.group_path(group) })
+            }
+            None => Err(missing("type", "?")),
+        }
+    }
+
+    fn check_type(&self, group: GroupId, ty: &UserType) -> Result<(), ModelError> {
+        let bad = |reason: String| ModelError::BadType { name: ty.name.clone(), reason };
+        match &ty.kind {
+            UserKind::Opaque(0) => Err(bad("an opaque type has at least one byte".to_owned())),
+            UserKind::Opaque(_) => Ok(()),
+            UserKind::Vlen(base) => self.type_in_scope(group, *base),
+            UserKind::Compound(fields) => {
+                if fields.is_empty() {
+                    return Err(bad("a compound has at least one field".to_owned()));
+                }
+                for (at, field) in fields.iter().enumerate() {
+                    check_name(&field.name)?;
+                    self.type_in_scope(group, field.ty)?;
+                    if fields[..at].iter().any(|other| other.name == field.name) {
+                        return Err(bad(format!("field {:?} occurs twice", field.name)));
+                    }
+                }
+                Ok(())
+            }
+            UserKind::Enum { base, members } => check_enum(*base, members, bad),
+        }
+    }
+}
+
+fn check_enum(
+    base: crate::Atomic,
+    members: &[crate::EnumMember],
+    bad: impl Fn(String) -> ModelError,
+) -> Result<(), ModelError> {
+    let Some((low, high)) = integer_range(base) else {
+        return Err(bad(format!("an enum cannot be based on {}", base.name())));
+    };
+    if members.is_empty() {
+        return Err(bad("an enum has at least one member".to_owned()));
+    }
+    for (at, member) in members.iter().enumerate() {
+        check_name(&member.name)?;
+        if !(low..=high).contains(&member.value) {
+            return Err(bad(format!("{} = {} is outside {}", member.name, member.value, base.name())));
+        }
+        if members[..at].iter().any(|other| other.name == member.name || other.value == member.value) {
+            return Err(bad(format!("{} = {} occurs twice", member.name, member.value)));
+        }
+    }
+    Ok(())
+}
+
+/// Smallest and largest value of an integer type; `None` for the others.
+fn integer_range(atomic: crate::Atomic) -> Option<(i128, i128)> {
+    use crate::Atomic;
+    Some(match atomic {
+        Atomic::Byte => (i8::MIN.into(), i8::MAX.into()),
+        Atomic::UByte => (0, u8::MAX.into()),
+        Atomic::Short => (i16::MIN.into(), i16::MAX.into()),
+        Atomic::UShort => (0, u16::MAX.into()),
+        Atomic::Int => (i32::MIN.into(), i32::MAX.into()),
+        Atomic::UInt => (0, u32::MAX.into()),
+        Atomic::Int64 => (i64::MIN.into(), i64::MAX.into()),
+        Atomic::UInt64 => (0, u64::MAX.into()),
+        Atomic::Char | Atomic::Float | Atomic::Double | Atomic::String => return None,
+    })
+}
+
+fn missing(what: &'static str, name: &str) -> ModelError {
+    ModelError::NotFound { what, name: name.to_owned() }
+}

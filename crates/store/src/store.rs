@@ -1,0 +1,169 @@
+//! The narrow contract of every store.
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
+use std::fmt::Debug;
+use std::time::Duration;
+
+/// Objects by key. Keys have no leading slash; what is absent is `None`, never an error.
+pub trait Store: Debug + Send + Sync {
+    /// The store's identity: part of every [`ObjectId`] in it.
+    fn id(&self) -> &StoreId;
+
+    /// What the engine should know to plan well.
+    fn facts(&self) -> Facts;
+
+    /// The same store for callers that may block; `None` when answers come over a network.
+    fn local(&self) -> Option<&dyn LocalStore>;
+
+    /// Bytes of an object; `None` when there is no such object. Ranges are cut at the end of the object.
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>>;
+
+    /// Replaces a whole object at once: readers see the old bytes or the new ones.
+    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition) -> BoxFuture<'a, Result<Tag>>;
+
+    /// Removes an object; absent is fine.
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
+
+    /// One page of the names directly below a prefix.
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>>;
+}
+
+/// A store that may be called from any thread without a runtime.
+pub trait LocalStore: Debug + Send + Sync {
+    /// The store's identity.
+    fn id(&self) -> &StoreId;
+
+    /// Bytes of an object; `None` when there is no such object.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`, or `Invalid` for a key that would leave the store.
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>>;
+
+    /// Fills `buffer` from `offset` on and returns how many bytes there were; `None` when there is no such object.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>>;
+
+    /// Appends the whole object to `buffer`, which may keep its capacity between calls; `None` when there is no such
+    /// object. No `stat` before `open`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); `Limit` when the object has more than `limit` bytes.
+    fn read_whole(&self, object: &ObjectId, limit: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>>;
+
+    /// Size and state of an object; `None` when there is no such object.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>>;
+
+    /// Replaces a whole object at once, creating what lies above it.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`, `Conflict` when the precondition fails or an object is where a prefix is needed.
+    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag>;
+
+    /// Writes bytes at an offset, extending the object with zeros as needed; creates it when absent.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put); `Unsupported` when objects can only be replaced whole.
+    fn write_at(&self, object: &ObjectId, offset: u64, body: &[u8]) -> Result<()>;
+
+    /// Cuts an object, or extends it with zeros.
+    ///
+    /// # Errors
+    /// As [`write_at`](Self::write_at).
+    fn resize(&self, object: &ObjectId, len: u64) -> Result<()>;
+
+    /// Removes an object; absent is fine. Prefixes that become empty may go too.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    fn delete(&self, object: &ObjectId) -> Result<()>;
+
+    /// Moves everything below (and at) a prefix.
+    ///
+    /// # Errors
+    /// `Conflict` when something is at the new place.
+    fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()>;
+
+    /// One page of the names directly below a prefix, in byte order.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing>;
+
+    /// Makes durable what was put before.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn barrier(&self) -> Result<()>;
+
+    /// What the engine should know to plan well.
+    fn facts(&self) -> Facts;
+}
+
+/// What the engine should know about a store to plan well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// Usual time to the first byte of an answer.
+    pub latency: Duration,
+    /// How many requests at once do good.
+    pub concurrency: usize,
+    /// Ranges closer than this many bytes are cheaper to read as one.
+    pub merge_gap: u64,
+    /// Longest range asked for in one request.
+    pub range_cap: u64,
+    /// Whether names can be listed.
+    pub lists: bool,
+    /// Whether objects can be put.
+    pub writable: bool,
+}
+
+/// When a put may happen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Precondition {
+    /// Always.
+    #[default]
+    None,
+    /// Only when there is no such object.
+    Absent,
+    /// Only when the object is in this state.
+    Matches(Tag),
+}
+
+/// Makes a [`Store`] of a [`LocalStore`]: every answer is ready at once.
+#[derive(Debug)]
+pub struct Blocking<S>(pub S);
+
+impl<S: LocalStore> Store for Blocking<S> {
+    fn id(&self) -> &StoreId {
+        self.0.id()
+    }
+
+    fn facts(&self) -> Facts {
+        self.0.facts()
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        Some(&self.0)
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+        Box::pin(async move { self.0.read(object, want) })
+    }
+
+    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move { self.0.put(object, &body, &when) })
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.delete(object) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { self.0.list(prefix, page) })
+    }
+}
