@@ -1,1 +1,10 @@
-//! placeholder
+//! Laws, fixtures and fault injection for the tests of ncirrus. Development only.
+#![forbid(unsafe_code)]
+
+pub mod corpus;
+pub mod law;
+mod rounds;
+mod view;
+
+pub use rounds::{Rounds, drive};
+pub use view::{MemoryView, Objects};

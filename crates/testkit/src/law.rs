@@ -1,0 +1,131 @@
+//! Laws that every implementation of a contract must keep; each crate runs them on its own samples.
+use crate::{MemoryView, Objects, Rounds, drive};
+use ncirrus_layout::{Catalog, Cells, Driver, Layout, OpenOptions, Result, Step, View};
+use ncirrus_model::NodeId;
+use std::fmt::Write as _;
+
+/// The availability law: what a driver makes of a dataset does not depend on which bytes arrive when, in which blocks,
+/// in which order. Opens the dataset with everything at hand and, for each seed, with bytes arriving late, in random
+/// extra blocks, with random loss between runs; returns what was read.
+///
+/// # Panics
+/// When the results differ.
+#[expect(clippy::panic, reason = "a broken law fails the test that runs it")]
+pub fn availability(driver: &dyn Driver, objects: &Objects, root: &str, seeds: u64) -> String {
+    let complete = MemoryView::new(objects.clone());
+    let expected = describe_all(driver, root, |step| settle_complete(step(&complete)));
+    for seed in 0..seeds {
+        let rounds = Rounds::new(objects.clone());
+        let mut random = Random(seed);
+        scatter_blocks(&rounds, objects, &mut random);
+        let got = describe_all(driver, root, |step| {
+            drive(&rounds, |view| {
+                let result = step(view);
+                if random.below(4) == 0 {
+                    rounds.evict();
+                }
+                result
+            })
+        });
+        if got != expected {
+            panic!("seed {seed}: a driver's result depends on arrival:\n{expected}\n--- but got ---\n{got}");
+        }
+    }
+    expected
+}
+
+/// Runs a step to its end.
+type Run<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&dyn View) -> Step<String>) -> Result<String>;
+
+fn settle_complete(step: Step<String>) -> Result<String> {
+    match step {
+        Ok(value) => Ok(value),
+        Err(ncirrus_layout::Stall::Fail(error)) => Err(error),
+        Err(ncirrus_layout::Stall::Need(needs)) => {
+            Err(ncirrus_layout::Error::internal(format!("stalled with everything at hand: {needs:?}")))
+        }
+    }
+}
+
+fn describe_all(
+    driver: &dyn Driver,
+    root: &str,
+    mut run: impl FnMut(&mut dyn FnMut(&dyn View) -> Step<String>) -> Result<String>,
+) -> String {
+    let root = Objects::id(root);
+    let run: Run<'_> = &mut run;
+    let mut text = String::new();
+    let probe = run(&mut |view| Ok(format!("{:?}", driver.probe(view, &root)?)));
+    _ = writeln!(text, "probe {probe:?}");
+    let mut opened = None;
+    let open = run(&mut |view| {
+        let catalog = driver.open(view, &root, &OpenOptions::default())?;
+        let kind = catalog.kind().to_owned();
+        opened = Some(catalog);
+        Ok(kind)
+    });
+    _ = writeln!(text, "open {open:?}");
+    if let Some(catalog) = opened {
+        describe_catalog(catalog.as_ref(), run, &mut text);
+    }
+    text
+}
+
+fn describe_catalog(catalog: &dyn Catalog, run: Run<'_>, text: &mut String) {
+    let mut model = None;
+    let tree = run(&mut |view| {
+        let tree = catalog.tree(view)?;
+        let described = format!("{tree:?}");
+        model = Some(tree);
+        Ok(described)
+    });
+    _ = writeln!(text, "tree {tree:?}");
+    let Some(model) = model else { return };
+    let groups = model.walk().into_iter().map(NodeId::Group);
+    let nodes: Vec<NodeId> = groups.chain(model.variables().into_iter().map(NodeId::Variable)).collect();
+    let attributes = run(&mut |view| Ok(format!("{:?}", catalog.attributes(view, &nodes)?)));
+    _ = writeln!(text, "attributes {attributes:?}");
+    for var in model.variables() {
+        let source = run(&mut |view| {
+            let source = catalog.source(view, var)?;
+            let mut described = format!("{source:?}");
+            if let Layout::Grid { grid, index, .. } = &source.layout {
+                let first = Cells::one(&vec![0; grid.rank()]);
+                _ = write!(described, " first {:?}", index.locate(view, &first)?);
+            }
+            Ok(described)
+        });
+        _ = writeln!(text, "source {} {source:?}", model.variable_path(var));
+    }
+}
+
+/// Makes random blocks of random objects arrive before anything was asked for.
+fn scatter_blocks(rounds: &Rounds, objects: &Objects, random: &mut Random) {
+    for key in objects.keys() {
+        let len = objects.find(key).map_or(0, |body| body.len() as u64);
+        if random.below(2) == 0 && len > 0 {
+            let start = random.below(len);
+            rounds.hold(key, start..start + 1 + random.below(len - start));
+        }
+    }
+}
+
+/// A small deterministic source of random numbers (SplitMix64).
+#[derive(Debug, Clone)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `limit`; 0 when the limit is 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next_u64().checked_rem(limit).unwrap_or(0)
+    }
+}
