@@ -1,2 +1,104 @@
-//! Project tasks.
-fn main() {}
+//! Project tasks; `cargo xtask` lists them.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command that reports to a terminal")]
+
+mod arrows;
+mod peers;
+mod run;
+
+use run::{Outcome, cargo, cargo_at};
+use std::process::ExitCode;
+
+/// A task: its name, what it does, and how.
+struct Task {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Outcome,
+}
+
+const TASKS: &[Task] = &[
+    Task { name: "test", about: "install what tests need, then run every check and test", run: |_| test() },
+    Task { name: "peers", about: "install the programs that tests compare with", run: |_| peers::install() },
+    Task { name: "fmt", about: "check the formatting", run: |_| cargo(&["fmt", "--all", "--check"]) },
+    Task { name: "lint", about: "run clippy on everything, warnings are errors", run: |_| lint() },
+    Task { name: "arrows", about: "check who depends on whom", run: |_| arrows::check() },
+    Task { name: "features", about: "compile without each feature", run: |_| features() },
+    Task { name: "docs", about: "build the documentation, warnings are errors", run: |_| docs() },
+    Task { name: "unit", about: "run the tests (arguments go to cargo test)", run: unit },
+    Task {
+        name: "fuzz",
+        about: "compile the fuzz targets and run each briefly over mutated samples",
+        run: |_| fuzz(),
+    },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_default();
+    let rest: Vec<String> = arguments.collect();
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        println!("usage: cargo xtask TASK\n");
+        TASKS.iter().for_each(|task| println!("  {:10} {}", task.name, task.about));
+        return if name.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    };
+    match (task.run)(&rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask {name}: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Everything that must hold before a change lands; the cheap checks first.
+fn test() -> Outcome {
+    peers::install()?;
+    for name in ["fmt", "arrows", "lint", "docs", "features", "unit", "fuzz"] {
+        println!("== {name}");
+        let task = TASKS.iter().find(|task| task.name == name).ok_or("no such task")?;
+        (task.run)(&[])?;
+    }
+    println!("== all checks and tests have passed");
+    Ok(())
+}
+
+fn lint() -> Outcome {
+    cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+/// Each feature left out in turn, and all of them.
+fn features() -> Outcome {
+    let all = ["zip", "http", "cloud"];
+    cargo(&["check", "--quiet", "--package", "ncirrus-cli", "--no-default-features"])?;
+    for out in all {
+        let kept: Vec<&str> = all.into_iter().filter(|feature| *feature != out).collect();
+        let kept = kept.join(",");
+        cargo(&[
+            "check",
+            "--quiet",
+            "--package",
+            "ncirrus-cli",
+            "--no-default-features",
+            "--features",
+            &kept,
+        ])?;
+    }
+    Ok(())
+}
+
+fn docs() -> Outcome {
+    run::command("cargo", &["doc", "--quiet", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+fn unit(arguments: &[String]) -> Outcome {
+    let mut all = vec!["test", "--workspace"];
+    all.extend(arguments.iter().map(String::as_str));
+    let python = peers::python();
+    run::command("cargo", &all, &[("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())])
+}
+
+/// The fuzz targets are plain functions; here they meet a few thousand mutated samples each. `fuzz/README.md` tells
+/// how to run them under libFuzzer.
+fn fuzz() -> Outcome {
+    cargo_at("fuzz", &["test", "--quiet"])
+}

@@ -1,0 +1,61 @@
+//! The programs that tests compare with: Debian's netCDF tools, and a Python environment of the project's own.
+use crate::run::{Outcome, command, project};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The Python that has the peers: the one that `NCIRRUS_PEERS_PYTHON` names, else the project's own environment.
+pub(crate) fn python() -> PathBuf {
+    std::env::var_os("NCIRRUS_PEERS_PYTHON").map_or_else(|| project().join(".venv/bin/python"), PathBuf::from)
+}
+
+/// Installs what is not there yet; running it again costs a second.
+pub(crate) fn install() -> Outcome {
+    debian(&[("ncdump", "netcdf-bin"), ("python3", "python3"), ("cc", "gcc")])?;
+    python_packages("peers/requirements.txt")
+}
+
+/// Installs Python packages into the project's own environment.
+pub(crate) fn python_packages(list: &str) -> Outcome {
+    if !python().exists() && command("python3", &["-m", "venv", ".venv"], &[]).is_err() {
+        apt(&["python3-venv"])?;
+        command("python3", &["-m", "venv", ".venv"], &[])?;
+    }
+    let python = python();
+    command(
+        &python.to_string_lossy(),
+        &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", list],
+        &[],
+    )
+}
+
+/// Installs the Debian packages of programs that are not on the path.
+fn debian(programs: &[(&str, &str)]) -> Outcome {
+    let missing: Vec<&str> =
+        programs.iter().filter(|(program, _)| !on_path(program)).map(|(_, package)| *package).collect();
+    if missing.is_empty() { Ok(()) } else { apt(&missing) }
+}
+
+fn apt(packages: &[&str]) -> Outcome {
+    println!("installing {}", packages.join(", "));
+    let sudo: &[&str] = if is_root() { &[] } else { &["sudo"] };
+    let run = |rest: &[&str]| {
+        let all: Vec<&str> =
+            sudo.iter().copied().chain(["apt-get", "-qq"]).chain(rest.iter().copied()).collect();
+        let (program, arguments) = all.split_first().ok_or("nothing to run")?;
+        command(program, arguments, &[("DEBIAN_FRONTEND", "noninteractive")])
+    };
+    let failed = |error| format!("{error}; install these Debian packages by hand: {}", packages.join(" "));
+    run(&["update"]).map_err(failed)?;
+    let install: Vec<&str> =
+        ["install", "--yes", "--no-install-recommends"].into_iter().chain(packages.iter().copied()).collect();
+    run(&install).map_err(failed)
+}
+
+fn on_path(program: &str) -> bool {
+    let Some(path) = std::env::var_os("PATH") else { return false };
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.starts_with(b"0\n"))
+}

@@ -1,0 +1,35 @@
+//! Running other programs.
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Done, or a message that says what failed.
+pub(crate) type Outcome = Result<(), String>;
+
+/// The root folder of the project.
+pub(crate) fn project() -> PathBuf {
+    let mut path = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    path.pop();
+    path
+}
+
+/// Runs cargo in the project's folder.
+pub(crate) fn cargo(arguments: &[&str]) -> Outcome {
+    command("cargo", arguments, &[])
+}
+
+/// Runs cargo in a folder of the project.
+pub(crate) fn cargo_at(folder: &str, arguments: &[&str]) -> Outcome {
+    finish(Command::new("cargo").args(arguments).current_dir(project().join(folder)), "cargo")
+}
+
+/// Runs a program in the project's folder with further environment variables.
+pub(crate) fn command(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Outcome {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(project()).envs(environment.iter().copied());
+    finish(&mut command, program)
+}
+
+fn finish(command: &mut Command, program: &str) -> Outcome {
+    let status = command.status().map_err(|error| format!("{program} cannot be run: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}")) }
+}
