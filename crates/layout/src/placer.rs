@@ -185,7 +185,15 @@ pub enum Put {
         /// The prefix.
         prefix: ObjectId,
     },
-    /// Moves everything below a prefix (renaming groups and variables). Stores without rename copy, then delete.
+    /// Copies everything below a prefix (renaming groups and variables: the old tree is removed only when the new
+    /// name is true). No object below `to` exists before.
+    CopyTree {
+        /// The prefix that stays.
+        from: ObjectId,
+        /// The prefix of the copy.
+        to: ObjectId,
+    },
+    /// Moves everything below a prefix. Stores without rename copy, then delete.
     RenameTree {
         /// The prefix as it is.
         from: ObjectId,

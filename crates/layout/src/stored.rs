@@ -58,12 +58,17 @@ pub enum TextEncoding {
 /// What the elements of a [`StoredType::Sequence`] are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SequenceItem {
-    /// UTF-8 text (read as string).
+    /// UTF-8 text (read as string); an element of one NUL byte is a null string, which no netCDF string can hold
+    /// otherwise.
     Text,
     /// Bytes (read as vlen of ubyte).
     Bytes,
     /// Elements of a fixed type (read as vlen of it).
     Array(Box<StoredType>),
+    /// One value of the model's type in the packed form of `docs/formats/nczarr.md`: numbers little-endian, fields
+    /// without padding, a string as 4-byte length and bytes (length `u32::MAX` alone: null), a vlen as 4-byte count
+    /// and elements (all little-endian). The variable's type says what to expect.
+    Packed,
 }
 
 /// A field of a stored compound.
