@@ -1,8 +1,23 @@
 //! Where bytes lie: URLs, local files, memory, zip, HTTP, object stores.
 //!
 //! A [`Store`] answers for objects by key. Local stores also offer [`LocalStore`]: the same without waiting elsewhere.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+mod directory;
+mod fault;
+mod key;
+mod memory;
+mod page;
+mod platform;
 mod store;
+mod temporary;
+mod want;
 
+#[cfg(test)]
+mod tests;
+
+pub use directory::DirectoryStore;
+pub use memory::MemoryStore;
 pub use store::{Blocking, Facts, LocalStore, Precondition, Store};

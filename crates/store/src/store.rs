@@ -20,10 +20,14 @@ pub trait Store: Debug + Send + Sync {
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>>;
 
     /// Replaces a whole object at once: readers see the old bytes or the new ones.
-    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition) -> BoxFuture<'a, Result<Tag>>;
+    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition)
+    -> BoxFuture<'a, Result<Tag>>;
 
     /// Removes an object; absent is fine.
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
+
+    /// Removes everything below (and at) a prefix; absent is fine.
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
 
     /// One page of the names directly below a prefix.
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>>;
@@ -65,6 +69,14 @@ pub trait LocalStore: Debug + Send + Sync {
     /// `Denied`, `Io`, `Conflict` when the precondition fails or an object is where a prefix is needed.
     fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag>;
 
+    /// As [`put`](Self::put), for a store that can keep the bytes without copying them.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    fn put_bytes(&self, object: &ObjectId, body: Bytes, when: &Precondition) -> Result<Tag> {
+        self.put(object, &body, when)
+    }
+
     /// Writes bytes at an offset, extending the object with zeros as needed; creates it when absent.
     ///
     /// # Errors
@@ -83,7 +95,13 @@ pub trait LocalStore: Debug + Send + Sync {
     /// `Denied`, `Io`.
     fn delete(&self, object: &ObjectId) -> Result<()>;
 
-    /// Moves everything below (and at) a prefix.
+    /// Removes everything below (and at) a prefix; absent is fine.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    fn delete_tree(&self, prefix: &ObjectId) -> Result<()>;
+
+    /// Moves everything below (and at) a prefix; when there is nothing, nothing happens.
     ///
     /// # Errors
     /// `Conflict` when something is at the new place.
@@ -155,12 +173,21 @@ impl<S: LocalStore> Store for Blocking<S> {
         Box::pin(async move { self.0.read(object, want) })
     }
 
-    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition) -> BoxFuture<'a, Result<Tag>> {
-        Box::pin(async move { self.0.put(object, &body, &when) })
+    fn put<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        body: Bytes,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move { self.0.put_bytes(object, body, &when) })
     }
 
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { self.0.delete(object) })
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.delete_tree(prefix) })
     }
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {

@@ -1,0 +1,377 @@
+//! Objects in files below a directory.
+mod durability;
+mod handles;
+
+use crate::store::{Blocking, Facts, LocalStore, Precondition, Store};
+use crate::{fault, key, memory, page, platform, temporary, want};
+use bytes::Bytes;
+use durability::Unsynced;
+use handles::Handles;
+use ncirrus_layout::{Blob, Entry, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Tag, Want};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Objects in files below a directory: a prefix is a directory, an object a file.
+///
+/// Objects are replaced by a temporary file and a rename. Symbolic links are followed: the user's own file system is
+/// trusted, but no key leaves the directory.
+#[derive(Debug)]
+pub struct DirectoryStore {
+    id: StoreId,
+    root: PathBuf,
+    handles: Handles,
+    unsynced: Option<Unsynced>,
+    /// Held while a precondition is checked and the object replaced.
+    conditional: Mutex<()>,
+}
+
+impl DirectoryStore {
+    /// A store of the files below a directory, which need not exist yet. What is put is made durable by
+    /// [`barrier`](LocalStore::barrier).
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        let id = StoreId::new(root.to_string_lossy().as_ref());
+        let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
+        Self {
+            unsynced: Some(Unsynced::new(root.clone())),
+            id,
+            root,
+            handles: Handles::new(0),
+            conditional: Mutex::default(),
+        }
+    }
+
+    /// A store for one file: its directory, and the object in it. Open handles are kept for repeated reads.
+    ///
+    /// # Errors
+    /// `Invalid` when the path names no file.
+    pub fn of_file(path: impl AsRef<Path>) -> Result<(Self, ObjectId)> {
+        let path = path.as_ref();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(name) = name else {
+            return Err(Error::invalid(format!("{:?} names no file", path.to_string_lossy())));
+        };
+        let store = Self { handles: Handles::new(16), ..Self::new(path.parent().unwrap_or(Path::new(""))) };
+        let object = store.root().child(name);
+        Ok((store, object))
+    }
+
+    /// Whether a barrier waits until everything is on the disk (it does unless told otherwise).
+    #[must_use]
+    pub fn durable(self, durable: bool) -> Self {
+        let unsynced = durable.then(|| Unsynced::new(self.root.clone()));
+        Self { unsynced, ..self }
+    }
+
+    /// The root of the store: what [`ObjectId::child`] starts from.
+    pub fn root(&self) -> ObjectId {
+        ObjectId::new(self.id.clone(), "")
+    }
+
+    /// The same files as a [`Store`].
+    pub fn shared(self) -> Arc<dyn Store> {
+        Arc::new(Blocking(self))
+    }
+
+    fn path(&self, object: &ObjectId) -> Result<PathBuf> {
+        Ok(self.root.join(key::check(object)?))
+    }
+
+    /// Opens an object for reading; `None` when there is no such object, or a prefix of that name.
+    fn open(&self, object: &ObjectId) -> Result<Option<(Arc<File>, Metadata)>> {
+        let path = self.path(object)?;
+        let opened = self.handles.get_or_open(object.key(), || platform::open(&path)).and_then(|file| {
+            let metadata = file.metadata()?;
+            Ok((file, metadata))
+        });
+        match opened {
+            Ok((_, metadata)) if metadata.is_dir() => Ok(None),
+            Ok((file, metadata)) if metadata.is_file() => Ok(Some((file, metadata))),
+            Ok(_) => Err(Error::invalid("not a regular file").at_object(object)),
+            Err(error) if fault::is_absence(&error) => Ok(None),
+            Err(error) => Err(fault::of_io(error, object)),
+        }
+    }
+
+    /// Opens an object for changing it in place, creating it when absent.
+    fn open_in_place(&self, object: &ObjectId) -> Result<File> {
+        let path = self.path(object)?;
+        let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let opened = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create_parents(&path).and_then(|()| open())
+            }
+            other => other,
+        };
+        let file = opened.map_err(|error| write_error(error, object))?;
+        self.note(&path);
+        Ok(file)
+    }
+
+    fn check(&self, object: &ObjectId, when: &Precondition) -> Result<()> {
+        match when {
+            Precondition::Matches(tag) if self.stat(object)?.map(|(_, tag)| tag).as_ref() != Some(tag) => {
+                Err(fault::conflict("was changed by someone else", object))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn note(&self, path: &Path) {
+        if let Some(unsynced) = &self.unsynced {
+            unsynced.note(path);
+        }
+    }
+
+    /// Moves a finished file to its place. A file that replaces another is made durable before, or a power failure
+    /// could leave neither the old bytes nor the new.
+    fn place(&self, file: &File, temporary: &Path, path: &Path, when: &Precondition) -> io::Result<()> {
+        match platform::rename_new(temporary, path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && *when != Precondition::Absent => {
+                if self.unsynced.is_some() {
+                    file.sync_data()?;
+                }
+                fs::rename(temporary, path)
+            }
+            other => other,
+        }
+    }
+}
+
+impl LocalStore for DirectoryStore {
+    fn id(&self) -> &StoreId {
+        &self.id
+    }
+
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+        let Some((file, metadata)) = self.open(object)? else { return Ok(None) };
+        let range = want::resolve(want, metadata.len());
+        let len = usize::try_from(range.end - range.start)
+            .map_err(|_| Error::limit("range is too large").at_object(object))?;
+        let mut bytes = Vec::new();
+        platform::read_append(&file, &mut bytes, range.start, len)
+            .map_err(|error| fault::of_io(error, object))?;
+        Ok(Some(Blob {
+            bytes: Bytes::from(bytes),
+            offset: range.start,
+            size: metadata.len(),
+            tag: tag_of(&metadata),
+        }))
+    }
+
+    fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
+        let Some((file, _)) = self.open(object)? else { return Ok(None) };
+        platform::read_at(&file, buffer, offset).map(Some).map_err(|error| fault::of_io(error, object))
+    }
+
+    fn read_whole(&self, object: &ObjectId, limit: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>> {
+        let Some((file, metadata)) = self.open(object)? else { return Ok(None) };
+        let len = usize::try_from(metadata.len()).ok().filter(|_| metadata.len() <= limit);
+        let Some(len) = len else { return Err(memory::too_large(object, metadata.len(), limit)) };
+        platform::read_append(&file, buffer, 0, len).map(Some).map_err(|error| fault::of_io(error, object))
+    }
+
+    fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>> {
+        match fs::metadata(self.path(object)?) {
+            Ok(metadata) if metadata.is_dir() => Ok(None),
+            Ok(metadata) => Ok(Some((metadata.len(), tag_of(&metadata)))),
+            Err(error) if fault::is_absence(&error) => Ok(None),
+            Err(error) => Err(fault::of_io(error, object)),
+        }
+    }
+
+    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+        let path = self.path(object)?;
+        if object.key().is_empty() {
+            return Err(fault::in_the_way("the root", object));
+        }
+        let guard = (*when != Precondition::None).then(|| self.conditional.lock());
+        self.check(object, when)?;
+        let (mut file, temporary) = create_beside(&path).map_err(|error| write_error(error, object))?;
+        let written = file
+            .write_all(body)
+            .and_then(|()| self.place(&file, &temporary, &path, when))
+            .and_then(|()| file.metadata());
+        drop(guard);
+        self.handles.forget(object.key());
+        match written {
+            Ok(metadata) => {
+                self.note(&path);
+                Ok(tag_of(&metadata))
+            }
+            Err(error) => {
+                _ = fs::remove_file(&temporary);
+                Err(write_error(error, object))
+            }
+        }
+    }
+
+    fn write_at(&self, object: &ObjectId, offset: u64, body: &[u8]) -> Result<()> {
+        let file = self.open_in_place(object)?;
+        platform::write_at(&file, body, offset).map_err(|error| fault::of_io(error, object))
+    }
+
+    fn resize(&self, object: &ObjectId, len: u64) -> Result<()> {
+        let file = self.open_in_place(object)?;
+        file.set_len(len).map_err(|error| fault::of_io(error, object))
+    }
+
+    fn delete(&self, object: &ObjectId) -> Result<()> {
+        let path = self.path(object)?;
+        self.handles.forget(object.key());
+        match fs::remove_file(&path) {
+            Ok(()) => {
+                self.note(&path);
+                prune(&self.root, &path);
+                Ok(())
+            }
+            Err(error) if fault::is_absence(&error) || path.is_dir() => Ok(()),
+            Err(error) => Err(fault::of_io(error, object)),
+        }
+    }
+
+    fn delete_tree(&self, prefix: &ObjectId) -> Result<()> {
+        let path = self.path(prefix)?;
+        self.handles.forget_all();
+        let removed = match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path),
+            Ok(_) => fs::remove_file(&path),
+            Err(error) => Err(error),
+        };
+        match removed {
+            Ok(()) => {
+                self.note(&path);
+                prune(&self.root, &path);
+                Ok(())
+            }
+            Err(error) if fault::is_absence(&error) => Ok(()),
+            Err(error) => Err(fault::of_io(error, prefix)),
+        }
+    }
+
+    fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
+        let (old, new) = (self.path(from)?, self.path(to)?);
+        if fs::symlink_metadata(&old).is_err_and(|error| fault::is_absence(&error)) {
+            return Ok(());
+        }
+        self.handles.forget_all();
+        create_parents(&new).map_err(|error| write_error(error, to))?;
+        move_new(&old, &new).map_err(|error| write_error(error, to))?;
+        self.note(&old);
+        self.note(&new);
+        prune(&self.root, &old);
+        Ok(())
+    }
+
+    fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
+        let path = self.path(prefix)?;
+        let names = match fs::read_dir(&path) {
+            Ok(found) => {
+                found.filter_map(|entry| entry_of(entry).transpose()).collect::<io::Result<Vec<_>>>()
+            }
+            Err(error) => Err(error),
+        };
+        match names {
+            Ok(mut names) => {
+                names.sort_unstable();
+                Ok(page::cut(names.into_iter(), page))
+            }
+            Err(error) if fault::is_absence(&error) => Ok(Listing::default()),
+            Err(error) => Err(fault::of_io(error, prefix)),
+        }
+    }
+
+    fn barrier(&self) -> Result<()> {
+        match &self.unsynced {
+            Some(unsynced) => unsynced.sync().map_err(|error| fault::of_io(error, self.root())),
+            None => Ok(()),
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            latency: Duration::from_micros(20),
+            concurrency: 64,
+            merge_gap: 16 << 10,
+            range_cap: 64 << 20,
+            lists: true,
+            writable: true,
+        }
+    }
+}
+
+/// A mark of the state of a file: time, length, and number of its inode.
+fn tag_of(metadata: &Metadata) -> Tag {
+    let (seconds, nanoseconds, inode) = platform::stamp(metadata);
+    Tag::new(format!("{seconds:x}.{nanoseconds:x}-{:x}-{inode:x}", metadata.len()))
+}
+
+/// A new file in the directory of another, and its name. Directories above may vanish while they are made, when
+/// someone else removes what has become empty.
+fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let temporary = path.with_file_name(temporary::name_for(path.file_name().unwrap_or_default()));
+    let open = || OpenOptions::new().write(true).create_new(true).open(&temporary);
+    let mut opened = open();
+    for _ in 0..4 {
+        match &opened {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create_parents(path)?;
+                opened = open();
+            }
+            _ => break,
+        }
+    }
+    Ok((opened?, temporary))
+}
+
+fn create_parents(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+/// Moves a file or a directory to a name that must be free; an empty directory counts as free.
+fn move_new(from: &Path, to: &Path) -> io::Result<()> {
+    match platform::rename_new(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_dir(to).map_err(|_| error)?;
+            platform::rename_new(from, to)
+        }
+        other => other,
+    }
+}
+
+/// Removes the directories above a removed file that have become empty, up to the root.
+fn prune(root: &Path, removed: &Path) {
+    let above = removed.ancestors().skip(1).take_while(|above| *above != root && above.starts_with(root));
+    for directory in above {
+        if fs::remove_dir(directory).is_err() {
+            break;
+        }
+    }
+}
+
+/// A name in a directory; `None` for one that is no part of a key, or of an unfinished file.
+fn entry_of(entry: io::Result<fs::DirEntry>) -> io::Result<Option<Entry>> {
+    let entry = entry?;
+    let Ok(name) = entry.file_name().into_string() else { return Ok(None) };
+    if temporary::is_temporary(&name) {
+        return Ok(None);
+    }
+    let kind = entry.file_type()?;
+    let is_prefix = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
+    Ok(Some(Entry { name, is_prefix }))
+}
+
+/// As [`fault::of_io`], where a directory or a file of that name is a conflict.
+fn write_error(error: io::Error, object: &ObjectId) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotADirectory => fault::in_the_way("an object", object),
+        io::ErrorKind::IsADirectory | io::ErrorKind::DirectoryNotEmpty => {
+            fault::in_the_way("a prefix", object)
+        }
+        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Conflict, "exists already").at_object(object),
+        _ => fault::of_io(error, object),
+    }
+}

@@ -1,0 +1,47 @@
+//! Failures of the operating system in the words of the library.
+use ncirrus_layout::{Error, ErrorKind};
+use std::fmt::Display;
+use std::io;
+
+/// What an input or output error means for the user, with the object it happened to.
+pub(crate) fn of_io(error: io::Error, object: impl Display) -> Error {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => ErrorKind::NotFound,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorKind::Denied,
+        io::ErrorKind::AlreadyExists => ErrorKind::Conflict,
+        io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidInput => ErrorKind::Invalid,
+        io::ErrorKind::Interrupted | io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+            ErrorKind::Io { retryable: true }
+        }
+        _ => ErrorKind::Io { retryable: false },
+    };
+    Error::new(kind, message(&error)).at_object(object).because(error)
+}
+
+/// Two names for one place: an object where a prefix is needed, or the other way round.
+pub(crate) fn in_the_way(what: &str, object: impl Display) -> Error {
+    Error::new(ErrorKind::Conflict, format!("{what} is in the way")).at_object(object)
+}
+
+/// A precondition that did not hold.
+pub(crate) fn conflict(message: &str, object: impl Display) -> Error {
+    Error::new(ErrorKind::Conflict, message).at_object(object)
+}
+
+/// Whether the error says that there is no object of that name.
+pub(crate) fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::InvalidFilename
+    )
+}
+
+fn message(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}

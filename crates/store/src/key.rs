@@ -1,0 +1,35 @@
+//! Keys that never leave their store.
+use ncirrus_layout::{Error, ObjectId, Result};
+
+/// The key of an object or prefix, if every segment is a plain name.
+pub(crate) fn check(object: &ObjectId) -> Result<&str> {
+    let key = object.key();
+    if key.is_empty() || key.split('/').all(is_name) {
+        return Ok(key);
+    }
+    Err(Error::invalid(format!("key {key:?} is not a plain path")).at_object(object))
+}
+
+/// Whether a segment of a key names something directly below its parent.
+pub(crate) fn is_name(segment: &str) -> bool {
+    let portable = !cfg!(windows) || !segment.contains(['\\', ':']);
+    !matches!(segment, "" | "." | "..") && !segment.contains('\0') && portable
+}
+
+/// The keys above a key, nearest first, without the root.
+pub(crate) fn ancestors(key: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(parent(key), |key| parent(key)).filter(|key| !key.is_empty())
+}
+
+/// What lies directly above a key; the root is empty and has nothing above.
+pub(crate) fn parent(key: &str) -> Option<&str> {
+    match key.rsplit_once('/') {
+        Some((parent, _)) => Some(parent),
+        None => (!key.is_empty()).then_some(""),
+    }
+}
+
+/// A prefix as all keys below it start: empty, or with a slash at the end.
+pub(crate) fn folder(key: &str) -> String {
+    if key.is_empty() { String::new() } else { format!("{key}/") }
+}

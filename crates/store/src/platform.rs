@@ -1,0 +1,173 @@
+//! The only home of calls that exist on one platform alone; each has a portable stand-in.
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Opens a file for reading. On Unix without waiting for the other end of a pipe.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// Reads at an offset until the buffer is full or the file ends.
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match read_some(file, rest, offset + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(unix)]
+fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_some(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Appends `len` bytes from an offset on to a buffer, fewer where the file ends; the buffer is not zeroed first.
+#[cfg(unix)]
+pub(crate) fn read_append(file: &File, buffer: &mut Vec<u8>, offset: u64, len: usize) -> io::Result<usize> {
+    let start = buffer.len();
+    buffer.try_reserve_exact(len)?;
+    while buffer.len() - start < len {
+        let at = offset + (buffer.len() - start) as u64;
+        match rustix::io::pread(file, rustix::buffer::spare_capacity(buffer), at) {
+            Ok(0) => break,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    buffer.truncate(start + len);
+    Ok(buffer.len() - start)
+}
+
+/// Appends `len` bytes from an offset on to a buffer, fewer where the file ends.
+#[cfg(not(unix))]
+pub(crate) fn read_append(file: &File, buffer: &mut Vec<u8>, offset: u64, len: usize) -> io::Result<usize> {
+    let start = buffer.len();
+    buffer.try_reserve_exact(len)?;
+    buffer.resize(start + len, 0);
+    let read = read_at(file, buffer.get_mut(start..).unwrap_or_default(), offset)?;
+    buffer.truncate(start + read);
+    Ok(read)
+}
+
+/// Writes all bytes at an offset.
+pub(crate) fn write_at(file: &File, mut body: &[u8], mut offset: u64) -> io::Result<()> {
+    while !body.is_empty() {
+        match write_some(file, body, offset) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                body = body.get(count..).unwrap_or_default();
+                offset += count as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn write_some(file: &File, body: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, body, offset)
+}
+
+#[cfg(windows)]
+fn write_some(file: &File, body: &[u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, body, offset)
+}
+
+/// What tells one state of a file from another, besides its length.
+#[cfg(unix)]
+pub(crate) fn stamp(metadata: &fs::Metadata) -> (i64, i64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.mtime(), metadata.mtime_nsec(), metadata.ino())
+}
+
+/// What tells one state of a file from another, besides its length.
+#[cfg(not(unix))]
+pub(crate) fn stamp(metadata: &fs::Metadata) -> (i64, i64, u64) {
+    let modified = metadata.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+    let modified = modified.unwrap_or_default();
+    (i64::try_from(modified.as_secs()).unwrap_or(i64::MAX), i64::from(modified.subsec_nanos()), 0)
+}
+
+/// Moves a file or directory to a name that must be free, in one step where the platform can.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            other => return other.map_err(io::Error::from),
+        }
+    }
+    rename_new_portably(from, to)
+}
+
+/// A hard link fails when the name is taken; where there are none, a look before the leap must do.
+fn rename_new_portably(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
+            Err(error)
+        }
+        Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
+}
+
+/// Lets two names change places in one step; `false` when the platform or the file system cannot.
+pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(true),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (one, other);
+        Ok(false)
+    }
+}
+
+/// Makes all of the file system that holds a directory durable; `false` when the platform cannot.
+pub(crate) fn sync_file_system(directory: &Path) -> io::Result<bool> {
+    #[cfg(target_os = "linux")]
+    {
+        rustix::fs::syncfs(File::open(directory)?)?;
+        Ok(true)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = directory;
+        Ok(false)
+    }
+}
+
+/// Makes the names in a directory durable, where directories can be opened.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+}
