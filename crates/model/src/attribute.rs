@@ -80,6 +80,12 @@ impl Attributes {
         }
     }
 
+    /// Adds an attribute whose name the caller knows to be new here: for readers of long lists, where looking for the
+    /// name each time would take too long. Nothing is checked.
+    pub fn push_distinct(&mut self, attribute: Attribute) {
+        self.list.push(attribute);
+    }
+
     /// Adds or replaces an attribute after checking its name.
     ///
     /// # Errors
