@@ -1,1 +1,13 @@
-//! placeholder
+//! Zarr v2 and v3 and every dialect of NCZarr.
+//!
+//! Pure: everything is read through a view and written through a placer; the engine does the rest. Numbers such as
+//! `3.12` in comments are chapters of the NCZarr specification (`nczarr.md`) that the project follows.
+#![forbid(unsafe_code)]
+
+mod chunk_key;
+mod dialect;
+mod dtype;
+mod json;
+mod special;
+
+pub use dialect::Dialect;

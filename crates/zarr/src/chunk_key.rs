@@ -1,0 +1,135 @@
+//! Names of chunk objects (`nczarr.md` 4.1, 6.2; Zarr v3 core specification, "Chunk key encoding").
+use std::fmt::Write as _;
+
+/// What stands between the indices in a chunk's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Separator {
+    /// `0.1`
+    Dot,
+    /// `0/1`
+    Slash,
+}
+
+/// How chunk coordinates become a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum KeyEncoding {
+    /// `0.1`; `0` for a scalar.
+    V2,
+    /// `c/0/1`; `c` for a scalar.
+    Default,
+}
+
+/// The names of an array's chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ChunkKeys {
+    /// How coordinates become a name.
+    pub(crate) encoding: KeyEncoding,
+    /// What stands between indices.
+    pub(crate) separator: Separator,
+}
+
+impl Separator {
+    /// The separator as a character.
+    pub(crate) fn as_char(self) -> char {
+        match self {
+            Self::Dot => '.',
+            Self::Slash => '/',
+        }
+    }
+
+    /// The separator as metadata spell it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Dot => ".",
+            Self::Slash => "/",
+        }
+    }
+
+    /// The separator that metadata spell; other spellings than `.` and `/` are unknown.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "." => Some(Self::Dot),
+            "/" => Some(Self::Slash),
+            _ => None,
+        }
+    }
+}
+
+impl ChunkKeys {
+    /// Zarr v2 names.
+    pub(crate) const fn v2(separator: Separator) -> Self {
+        Self { encoding: KeyEncoding::V2, separator }
+    }
+
+    /// Zarr v3 names by the default encoding.
+    pub(crate) const fn v3(separator: Separator) -> Self {
+        Self { encoding: KeyEncoding::Default, separator }
+    }
+
+    /// The name of a chunk below its array.
+    pub(crate) fn key(self, cell: &[u64]) -> String {
+        let separator = self.separator.as_char();
+        let mut key = match (self.encoding, cell) {
+            (KeyEncoding::Default, _) => "c".to_owned(),
+            (KeyEncoding::V2, []) => return "0".to_owned(),
+            (KeyEncoding::V2, [..]) => String::new(),
+        };
+        for index in cell {
+            if !key.is_empty() {
+                key.push(separator);
+            }
+            _ = write!(key, "{index}");
+        }
+        key
+    }
+
+    /// The coordinates that a name stands for; `None` when it is not the name of a chunk of that rank.
+    pub(crate) fn parse(self, key: &str, rank: usize) -> Option<Vec<u64>> {
+        let separator = self.separator.as_char();
+        let indices = match (self.encoding, rank) {
+            (KeyEncoding::V2, 0) => return (key == "0").then(Vec::new),
+            (KeyEncoding::Default, 0) => return (key == "c").then(Vec::new),
+            (KeyEncoding::V2, _) => key,
+            (KeyEncoding::Default, _) => key.strip_prefix('c')?.strip_prefix(separator)?,
+        };
+        let cell: Vec<u64> = indices.split(separator).map(parse_index).collect::<Option<_>>()?;
+        (cell.len() == rank).then_some(cell)
+    }
+}
+
+/// A decimal number without sign or padding.
+fn parse_index(text: &str) -> Option<u64> {
+    let canonical = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    if canonical { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_coordinates_are_inverse() {
+        let cases: [(ChunkKeys, &[u64], &str); 7] = [
+            (ChunkKeys::v2(Separator::Dot), &[0, 12, 3], "0.12.3"),
+            (ChunkKeys::v2(Separator::Slash), &[0, 12], "0/12"),
+            (ChunkKeys::v2(Separator::Dot), &[], "0"),
+            (ChunkKeys::v2(Separator::Dot), &[7], "7"),
+            (ChunkKeys::v3(Separator::Slash), &[0, 1], "c/0/1"),
+            (ChunkKeys::v3(Separator::Dot), &[0, 1], "c.0.1"),
+            (ChunkKeys::v3(Separator::Slash), &[], "c"),
+        ];
+        for (keys, cell, key) in cases {
+            assert_eq!(keys.key(cell), key);
+            assert_eq!(keys.parse(key, cell.len()).as_deref(), Some(cell));
+        }
+    }
+
+    #[test]
+    fn other_names_are_no_chunks() {
+        let dotted = ChunkKeys::v2(Separator::Dot);
+        for name in ["", ".zarray", "0", "0.1.2", "00.1", "+1.0", "0/1", "0.", "99999999999999999999.0"] {
+            assert_eq!(dotted.parse(name, 2), None, "{name}");
+        }
+        assert_eq!(ChunkKeys::v3(Separator::Slash).parse("0/1", 2), None);
+    }
+}

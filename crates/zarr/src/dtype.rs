@@ -1,0 +1,199 @@
+//! Data types: between what metadata say, what is stored, and what the reader gets (`nczarr.md` 3.12, 6.2).
+use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType};
+use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
+use std::sync::Arc;
+
+mod define;
+pub(crate) mod v2;
+pub(crate) mod v3;
+
+#[cfg(test)]
+mod tests;
+
+/// What one element of an array is: how it is stored and what the reader gets.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DataType {
+    /// What one stored element is.
+    pub(crate) stored: StoredType,
+    /// What the reader gets.
+    pub(crate) shown: Shown,
+    /// Set when the integers count time.
+    pub(crate) time: Option<TimeUnit>,
+}
+
+/// What the reader gets, before user types have found a place in the model.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Shown {
+    /// Values of an atomic type.
+    Atomic(Atomic),
+    /// Pairs of a real and an imaginary part of that type.
+    Complex(Atomic),
+    /// Uninterpreted bytes.
+    Opaque(u64),
+    /// Named fields.
+    Compound(Vec<ShownField>),
+    /// Lists of any length.
+    Vlen(Box<Shown>),
+}
+
+/// A field of a compound.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ShownField {
+    /// Name.
+    pub(crate) name: String,
+    /// What its elements are.
+    pub(crate) shown: Shown,
+    /// Its own shape, empty for a single element.
+    pub(crate) dims: Vec<u64>,
+}
+
+/// What the integers of NumPy's `datetime64` and `timedelta64` count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TimeUnit {
+    /// Points in time since 1970 rather than durations.
+    pub(crate) is_instant: bool,
+    /// Name of the unit as CF spells it.
+    pub(crate) unit: &'static str,
+    /// How many units one step of the integer is.
+    pub(crate) scale: u64,
+}
+
+impl DataType {
+    /// An atomic type, stored like that.
+    pub(crate) fn atomic(atomic: Atomic, stored: StoredType) -> Self {
+        Self { stored, shown: Shown::Atomic(atomic), time: None }
+    }
+
+    /// `byte_len` uninterpreted bytes.
+    pub(crate) fn opaque(byte_len: u64) -> Self {
+        Self { stored: StoredType::Opaque { byte_len }, shown: Shown::Opaque(byte_len), time: None }
+    }
+
+    /// Fields one after the other: name, type and shape of each.
+    ///
+    /// # Errors
+    /// `Malformed` when the size does not fit 64 bits or a field has no fixed size.
+    pub(crate) fn compound(fields: Vec<(String, Self, Vec<u64>)>) -> Result<Self> {
+        let mut shown = Vec::with_capacity(fields.len());
+        let mut stored = Vec::with_capacity(fields.len());
+        for (name, field, dims) in fields {
+            stored.push((field.stored, element_count(&dims)));
+            shown.push(ShownField { name, shown: field.shown, dims });
+        }
+        let stored =
+            pack(stored).ok_or_else(|| Error::malformed("a compound's size is not fixed or too large"))?;
+        Ok(Self { stored, shown: Shown::Compound(shown), time: None })
+    }
+
+    /// A pair of floats of that type.
+    pub(crate) fn complex(part: Atomic, order: ByteOrder) -> Self {
+        let size = part.byte_len().unwrap_or(8) as u64;
+        let part_at = |offset| StoredField { offset, stored: stored_number(part, order), count: 1 };
+        let fields = Arc::from([part_at(0), part_at(size)]);
+        let stored = StoredType::Compound { byte_len: 2 * size, fields };
+        Self { stored, shown: Shown::Complex(part), time: None }
+    }
+}
+
+impl TimeUnit {
+    /// The unit of that NumPy code (`s`, `ns`, `D`, ...); `None` for the generic one and unknown ones.
+    pub(crate) fn from_numpy(code: &str, scale: u64, is_instant: bool) -> Option<Self> {
+        let unit = match code {
+            "Y" => "years",
+            "M" => "months",
+            "W" => "weeks",
+            "D" => "days",
+            "h" => "hours",
+            "m" => "minutes",
+            "s" => "seconds",
+            "ms" => "milliseconds",
+            "us" | "\u{b5}s" | "\u{3bc}s" => "microseconds",
+            "ns" => "nanoseconds",
+            "ps" => "picoseconds",
+            "fs" => "femtoseconds",
+            "as" => "attoseconds",
+            _ => return None,
+        };
+        Some(Self { is_instant, unit, scale })
+    }
+
+    /// The text of a CF `units` attribute.
+    pub(crate) fn cf_units(&self) -> String {
+        let scale = if self.scale == 1 { String::new() } else { format!("{} ", self.scale) };
+        let since = if self.is_instant { " since 1970-01-01" } else { "" };
+        format!("{scale}{}{since}", self.unit)
+    }
+}
+
+/// Product of the lengths, saturating.
+pub(crate) fn element_count(dims: &[u64]) -> u64 {
+    dims.iter().fold(1, |product, len| product.saturating_mul(*len))
+}
+
+/// How a number of that type is stored in that byte order; char is one byte of text.
+pub(crate) fn stored_number(atomic: Atomic, order: ByteOrder) -> StoredType {
+    let integer = |size, signed| StoredType::Integer { size, signed, order };
+    match atomic {
+        Atomic::Byte => integer(1, true),
+        Atomic::Short => integer(2, true),
+        Atomic::Int => integer(4, true),
+        Atomic::Int64 => integer(8, true),
+        Atomic::UByte => integer(1, false),
+        Atomic::UShort => integer(2, false),
+        Atomic::UInt => integer(4, false),
+        Atomic::UInt64 => integer(8, false),
+        Atomic::Float => StoredType::Float { size: 4, order },
+        Atomic::Double => StoredType::Float { size: 8, order },
+        Atomic::Char => StoredType::Char,
+        Atomic::String => StoredType::Sequence(SequenceItem::Text),
+    }
+}
+
+/// The type that the reader gets for an integer of that size.
+pub(crate) fn integer_type(size: u64, signed: bool) -> Option<Atomic> {
+    Some(match (size, signed) {
+        (1, true) => Atomic::Byte,
+        (1, false) => Atomic::UByte,
+        (2, true) => Atomic::Short,
+        (2, false) => Atomic::UShort,
+        (4, true) => Atomic::Int,
+        (4, false) => Atomic::UInt,
+        (8, true) => Atomic::Int64,
+        (8, false) => Atomic::UInt64,
+        _ => return None,
+    })
+}
+
+/// How a value of a model's type lies packed: fields without padding, numbers in that byte order. `None` when it has no
+/// fixed size.
+pub(crate) fn packed(model: &Model, ty: TypeRef, order: ByteOrder) -> Option<StoredType> {
+    let id = match ty {
+        TypeRef::Atomic(Atomic::String) => return None,
+        TypeRef::Atomic(atomic) => return Some(stored_number(atomic, order)),
+        TypeRef::User(id) => id,
+    };
+    match &model.user_type(id)?.kind {
+        UserKind::Enum { base, .. } => Some(stored_number(*base, order)),
+        UserKind::Opaque(byte_len) => Some(StoredType::Opaque { byte_len: *byte_len }),
+        UserKind::Vlen(_) => None,
+        UserKind::Compound(fields) => {
+            let stored = |field: &ncirrus_model::Field| {
+                Some((packed(model, field.ty, order)?, element_count(&field.dims)))
+            };
+            pack(fields.iter().map(stored).collect::<Option<_>>()?)
+        }
+    }
+}
+
+/// A compound of fields one after the other, each so many elements; `None` when one has no fixed size or the sum does
+/// not fit 64 bits.
+fn pack(fields: Vec<(StoredType, u64)>) -> Option<StoredType> {
+    let mut offset = 0u64;
+    let place = |(stored, count): (StoredType, u64)| {
+        let field = StoredField { offset, stored, count };
+        offset = offset.checked_add(field.stored.byte_len()?.checked_mul(count)?)?;
+        Some(field)
+    };
+    let fields: Arc<[StoredField]> = fields.into_iter().map(place).collect::<Option<_>>()?;
+    Some(StoredType::Compound { byte_len: offset, fields })
+}

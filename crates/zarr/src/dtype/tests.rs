@@ -1,0 +1,144 @@
+use super::v2::TextRules;
+use super::*;
+use crate::json::{Json, parse};
+use bytes::Bytes;
+use ncirrus_layout::{ErrorKind, Limits, TextEncoding};
+use ncirrus_model::UserType;
+
+const NCZARR: TextRules = TextRules { big_s1_is_char: true, u1_is_char: false, nul_is_nil: true };
+const FOREIGN: TextRules = TextRules { big_s1_is_char: false, u1_is_char: false, nul_is_nil: false };
+
+fn json(text: &str) -> Json {
+    parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
+}
+
+fn v2_of(text: &str, rules: TextRules) -> DataType {
+    v2::parse(&json(&format!("{text:?}")), &[], rules).unwrap().0
+}
+
+#[test]
+fn numbers_of_every_size_and_order_are_known() {
+    let cases = [
+        ("<i2", Atomic::Short),
+        (">i2", Atomic::Short),
+        ("i4", Atomic::Int),
+        ("|i1", Atomic::Byte),
+        (">u1", Atomic::UByte),
+        ("<u8", Atomic::UInt64),
+        ("|b1", Atomic::UByte),
+        ("<f2", Atomic::Float),
+        (">f4", Atomic::Float),
+        ("f8", Atomic::Double),
+    ];
+    for (text, atomic) in cases {
+        let data_type = v2_of(text, NCZARR);
+        assert_eq!(data_type.shown, Shown::Atomic(atomic), "{text}");
+    }
+    assert_eq!(v2_of(">i2", NCZARR).stored, stored_number(Atomic::Short, ByteOrder::Big));
+}
+
+#[test]
+fn one_byte_of_text_depends_on_the_writer() {
+    let text = |byte_len, encoding| StoredType::Text { byte_len, encoding };
+    assert_eq!(v2_of(">S1", NCZARR).stored, StoredType::Char);
+    assert_eq!(v2_of(">S1", FOREIGN).stored, text(1, TextEncoding::NulPaddedEmpty));
+    assert_eq!(v2_of("|S1", NCZARR).stored, text(1, TextEncoding::NulPadded));
+    assert_eq!(v2_of("|S7", FOREIGN).stored, text(7, TextEncoding::NulPaddedEmpty));
+    let old = TextRules { u1_is_char: true, ..NCZARR };
+    assert_eq!(v2_of("<U1", old).stored, StoredType::Char);
+    assert_eq!(v2_of("<U3", old).stored, text(12, TextEncoding::Utf32(ByteOrder::Little)));
+}
+
+#[test]
+fn times_are_integers_with_units() {
+    assert_eq!(v2_of("<M8[ns]", FOREIGN).time.unwrap().cf_units(), "nanoseconds since 1970-01-01");
+    assert_eq!(v2_of("<M8[25s]", FOREIGN).time.unwrap().cf_units(), "25 seconds since 1970-01-01");
+    assert_eq!(v2_of("<m8[D]", FOREIGN).time.unwrap().cf_units(), "days");
+    assert_eq!(v2_of("<m8", FOREIGN).time, None);
+    assert_eq!(v2_of("<m8", FOREIGN).shown, Shown::Atomic(Atomic::Int64));
+}
+
+#[test]
+fn structured_types_nest_and_define_compounds() {
+    let dtype = json(r#"[["a", "<i4"], ["p", [["x", "<f8"], ["y", ">f8"]], [2]], ["z", "<c8"]]"#);
+    let (data_type, _) = v2::parse(&dtype, &[], FOREIGN).unwrap();
+    assert_eq!(data_type.stored.byte_len(), Some(4 + 2 * 16 + 8));
+    let mut model = Model::new();
+    let root = model.root();
+    let TypeRef::User(id) = data_type.shown.define(&mut model, root, "v").unwrap() else {
+        panic!("no compound")
+    };
+    assert_eq!(model.user_type(id).unwrap().name, "v_t");
+    assert!(model.type_in(root, "v_p_t").is_some() && model.type_in(root, "_Complex64_t").is_some());
+    let again = data_type.shown.define(&mut model, root, "v").unwrap();
+    assert_eq!(again, TypeRef::User(id), "the same type is defined once");
+    assert_eq!(packed(&model, again, ByteOrder::Little).unwrap().byte_len(), Some(44));
+}
+
+#[test]
+fn object_arrays_are_what_their_filter_says() {
+    let filters = [json(r#"{"id": "vlen-utf8"}"#)];
+    let (text, at) = v2::parse(&json("\"|O\""), &filters, FOREIGN).unwrap();
+    assert_eq!((text.stored, at), (StoredType::Sequence(SequenceItem::Text), Some(0)));
+    let filters = [json(r#"{"id": "vlen-array", "dtype": "<i4"}"#)];
+    let (list, _) = v2::parse(&json("\"|O\""), &filters, FOREIGN).unwrap();
+    assert_eq!(list.shown, Shown::Vlen(Box::new(Shown::Atomic(Atomic::Int))));
+    let pickled = [json(r#"{"id": "pickle"}"#)];
+    let refused = v2::parse(&json("\"|O\""), &pickled, FOREIGN).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn unknown_types_are_refused() {
+    for text in
+        ["", "<", "<i3", "<f16", "<c32", "x9", "|S0", "|V0", "<i4[s]", "S99999999999999999999", "\u{e9}4"]
+    {
+        assert!(v2::parse(&json(&format!("{text:?}")), &[], FOREIGN).is_err(), "{text}");
+    }
+    for text in ["[]", "[1]", "[[\"a\"]]", "{}", "null", "[[\"a\", \"<i4\", -1]]"] {
+        assert_eq!(v2::parse(&json(text), &[], FOREIGN).unwrap_err().kind(), ErrorKind::Malformed, "{text}");
+    }
+}
+
+#[test]
+fn version_3_types_are_known_by_name() {
+    let of = |text: &str| v3::parse(&json(text), ByteOrder::Big);
+    assert_eq!(of("\"uint16\"").unwrap().stored, stored_number(Atomic::UShort, ByteOrder::Big));
+    assert_eq!(of("\"r24\"").unwrap().shown, Shown::Opaque(3));
+    assert_eq!(of("\"complex128\"").unwrap().shown, Shown::Complex(Atomic::Double));
+    assert_eq!(of("\"string\"").unwrap().stored, StoredType::Sequence(SequenceItem::Text));
+    let time = r#"{"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}"#;
+    assert_eq!(of(time).unwrap().time.unwrap().cf_units(), "seconds since 1970-01-01");
+    let text = r#"{"name": "fixed_length_utf32", "configuration": {"length_bytes": 20}}"#;
+    assert_eq!(of(text).unwrap().stored.byte_len(), Some(20));
+    let pair = r#"{"name": "structured", "configuration": {"fields": [["a", "int32"], ["b", "float64"]]}}"#;
+    assert_eq!(of(pair).unwrap().stored.byte_len(), Some(12));
+    for (text, kind) in [("\"int24\"", ErrorKind::Unsupported), ("3", ErrorKind::Malformed)] {
+        assert_eq!(of(text).unwrap_err().kind(), kind);
+    }
+}
+
+#[test]
+fn types_are_spelt_as_they_are_read() {
+    let mut model = Model::new();
+    let root = model.root();
+    let pair = json(r#"[["a", "<i4"], ["b", "<f8", [2, 3]]]"#);
+    let (data_type, _) = v2::parse(&pair, &[], FOREIGN).unwrap();
+    let ty = data_type.shown.define(&mut model, root, "v").unwrap();
+    assert_eq!(v2::dtype(&model, ty, &data_type.stored).unwrap(), pair.to_value());
+    for text in ["|i1", "<i4", ">f8", "<f2", "|S5", "<U5", "|V3", ">S1"] {
+        let data_type = v2_of(text, NCZARR);
+        let ty = TypeRef::Atomic(Atomic::Int);
+        assert_eq!(v2::dtype(&model, ty, &data_type.stored).unwrap(), serde_json::json!(text));
+    }
+    for text in
+        ["\"int8\"", "\"uint64\"", "\"float16\"", "\"bfloat16\"", "\"string\"", "\"variable_length_bytes\""]
+    {
+        let data_type = v3::parse(&json(text), ByteOrder::Little).unwrap();
+        let ty = TypeRef::Atomic(Atomic::Int);
+        assert_eq!(v3::data_type(&model, ty, &data_type.stored).unwrap(), json(text).to_value());
+    }
+    let opaque = UserType { name: "o".to_owned(), kind: UserKind::Opaque(3) };
+    let opaque = TypeRef::User(model.insert_type(root, opaque).unwrap());
+    assert_eq!(packed(&model, opaque, ByteOrder::Little), Some(StoredType::Opaque { byte_len: 3 }));
+}

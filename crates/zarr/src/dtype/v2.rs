@@ -1,0 +1,204 @@
+//! Zarr v2 data types: NumPy's array protocol strings and lists of fields (`nczarr.md` 3.12).
+use super::{DataType, Shown, TimeUnit, integer_type, stored_number};
+use crate::json::Json;
+use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};
+use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
+use serde_json::{Value, json};
+
+/// What a `dtype` of one byte of text means depends on who wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TextRules {
+    /// `>S1` is char: NCZarr, and plain Zarr by netcdf-c.
+    pub(crate) big_s1_is_char: bool,
+    /// `<U1` is char, one byte per cell: V1 and UC.
+    pub(crate) u1_is_char: bool,
+    /// An element of nothing but NUL is a null string: netcdf-c.
+    pub(crate) nul_is_nil: bool,
+}
+
+/// Parses a `dtype`; an object type also needs the array's filters, and the one that makes elements bytes is named in
+/// the second result so that it can be taken out of the chain.
+///
+/// # Errors
+/// `Malformed` when it is no data type, `Unsupported` when it is one that has no counterpart.
+pub(crate) fn parse(dtype: &Json, filters: &[Json], rules: TextRules) -> Result<(DataType, Option<usize>)> {
+    match dtype.as_str() {
+        Some(text) if text.ends_with('O') && text.len() <= 2 => {
+            let (at, data_type) = object(filters, rules)?;
+            Ok((data_type, Some(at)))
+        }
+        _ => Ok((element(dtype, rules, 0)?, None)),
+    }
+}
+
+fn element(dtype: &Json, rules: TextRules, depth: u32) -> Result<DataType> {
+    if let Some(text) = dtype.as_str() {
+        return scalar(text, rules);
+    }
+    let fields = dtype.as_array().filter(|fields| !fields.is_empty() && depth < 16);
+    let Some(fields) = fields else {
+        return Err(Error::malformed(format!("{} is no data type", shown_source(dtype))));
+    };
+    DataType::compound(fields.iter().map(|entry| field(entry, rules, depth + 1)).collect::<Result<_>>()?)
+}
+
+/// A field: `[name, dtype]` or `[name, dtype, shape]`.
+fn field(entry: &Json, rules: TextRules, depth: u32) -> Result<(String, DataType, Vec<u64>)> {
+    let bad = || Error::malformed(format!("{} is no field of a data type", shown_source(entry)));
+    let (name, dtype, shape) = match entry.as_array() {
+        Some([name, dtype]) => (name, dtype, None),
+        Some([name, dtype, shape]) => (name, dtype, Some(shape)),
+        _ => return Err(bad()),
+    };
+    let dims = match shape {
+        None => Vec::new(),
+        Some(Json::Array(lens)) => {
+            lens.items.iter().map(Json::as_u64).collect::<Option<_>>().ok_or_else(bad)?
+        }
+        Some(len) => vec![len.as_u64().ok_or_else(bad)?],
+    };
+    Ok((name.as_str().ok_or_else(bad)?.to_owned(), element(dtype, rules, depth)?, dims))
+}
+
+/// A type of one string: byte order, kind, size, unit.
+fn scalar(text: &str, rules: TextRules) -> Result<DataType> {
+    let (order, rest) = byte_order(text);
+    let mut chars = rest.chars();
+    let kind = chars.next();
+    let digits: String = chars.as_str().chars().take_while(char::is_ascii_digit).collect();
+    let unit = chars.as_str().get(digits.len()..).unwrap_or_default();
+    let size: u64 = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(0) };
+    let unknown = || Error::unsupported(format!("data type {text:?}"));
+    let (Some(kind), 1..) = (kind, size) else { return Err(unknown()) };
+    match (kind, size, unit) {
+        ('S' | 'a', 1, "") if rules.big_s1_is_char && text.starts_with('>') => Ok(char_type()),
+        ('U', 1, "") if rules.u1_is_char => Ok(char_type()),
+        ('i' | 'u', _, "") => integer(size, kind == 'i', order).ok_or_else(unknown),
+        ('b', 1, "") => integer(1, false, order).ok_or_else(unknown),
+        ('f', 2, "") => Ok(DataType::atomic(Atomic::Float, StoredType::Float { size: 2, order })),
+        ('f', 4, "") => Ok(DataType::atomic(Atomic::Float, stored_number(Atomic::Float, order))),
+        ('f', 8, "") => Ok(DataType::atomic(Atomic::Double, stored_number(Atomic::Double, order))),
+        ('c', 8, "") => Ok(DataType::complex(Atomic::Float, order)),
+        ('c', 16, "") => Ok(DataType::complex(Atomic::Double, order)),
+        ('S' | 'a', _, "") => Ok(fixed_text(size, rules)),
+        ('U', _, "") => utf32(size, order).ok_or_else(unknown),
+        ('V', _, "") => Ok(DataType::opaque(size)),
+        ('M' | 'm', 8, _) => Ok(time(unit, kind == 'M', order)),
+        _ => Err(unknown()),
+    }
+}
+
+fn byte_order(text: &str) -> (ByteOrder, &str) {
+    match text.strip_prefix(['<', '>', '|', '=']) {
+        Some(rest) if text.starts_with('>') => (ByteOrder::Big, rest),
+        Some(rest) if text.starts_with('<') => (ByteOrder::Little, rest),
+        Some(rest) => (ByteOrder::NATIVE, rest),
+        None => (ByteOrder::NATIVE, text),
+    }
+}
+
+fn char_type() -> DataType {
+    DataType::atomic(Atomic::Char, StoredType::Char)
+}
+
+fn integer(size: u64, signed: bool, order: ByteOrder) -> Option<DataType> {
+    let atomic = integer_type(size, signed)?;
+    Some(DataType::atomic(atomic, stored_number(atomic, order)))
+}
+
+fn fixed_text(byte_len: u64, rules: TextRules) -> DataType {
+    let encoding = if rules.nul_is_nil { TextEncoding::NulPadded } else { TextEncoding::NulPaddedEmpty };
+    DataType::atomic(Atomic::String, StoredType::Text { byte_len, encoding })
+}
+
+/// Text of so many characters of four bytes each.
+pub(super) fn utf32(characters: u64, order: ByteOrder) -> Option<DataType> {
+    let byte_len = characters.checked_mul(4)?;
+    let stored = StoredType::Text { byte_len, encoding: TextEncoding::Utf32(order) };
+    Some(DataType::atomic(Atomic::String, stored))
+}
+
+/// `datetime64` or `timedelta64`; `unit` is in brackets, perhaps with a scale: `[ns]`, `[25s]`.
+fn time(unit: &str, is_instant: bool, order: ByteOrder) -> DataType {
+    let code = unit.trim_matches(['[', ']']);
+    let digits = code.len() - code.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (scale, code) = code.split_at(digits);
+    let scale = scale.parse().unwrap_or(1);
+    let time = TimeUnit::from_numpy(code, scale, is_instant);
+    DataType { time, ..DataType::atomic(Atomic::Int64, stored_number(Atomic::Int64, order)) }
+}
+
+/// The type of an object array: the filter that makes elements bytes says it.
+fn object(filters: &[Json], rules: TextRules) -> Result<(usize, DataType)> {
+    let id_of = |filter: &Json| filter.member("id").and_then(Json::as_str).map(str::to_owned);
+    let ids: Vec<String> = filters.iter().filter_map(id_of).collect();
+    let known = ["vlen-utf8", "vlen-bytes", "vlen-array", "json2"];
+    let at = ids.iter().position(|id| known.contains(&id.as_str()));
+    let Some((at, filter)) = at.and_then(|at| Some((at, filters.get(at)?))) else {
+        return Err(Error::unsupported(format!("objects encoded by {ids:?}")));
+    };
+    let data_type = match ids.get(at).map(String::as_str) {
+        Some("vlen-utf8") => DataType::atomic(Atomic::String, StoredType::Sequence(SequenceItem::Text)),
+        Some("json2") => DataType::atomic(Atomic::String, StoredType::Json),
+        Some("vlen-bytes") => vlen_bytes(),
+        _ => {
+            let base = filter.member("dtype").ok_or_else(|| Error::malformed("vlen-array has no dtype"))?;
+            vlen_of(element(base, rules, 0)?)
+        }
+    };
+    Ok((at, data_type))
+}
+
+/// Byte strings of any length.
+pub(super) fn vlen_bytes() -> DataType {
+    let shown = Shown::Vlen(Box::new(Shown::Atomic(Atomic::UByte)));
+    DataType { stored: StoredType::Sequence(SequenceItem::Bytes), shown, time: None }
+}
+
+fn vlen_of(base: DataType) -> DataType {
+    let stored = StoredType::Sequence(SequenceItem::Array(Box::new(base.stored)));
+    DataType { stored, shown: Shown::Vlen(Box::new(base.shown)), time: None }
+}
+
+fn shown_source(json: &Json) -> String {
+    String::from_utf8_lossy(json.source()).chars().take(80).collect()
+}
+
+/// The `dtype` of elements of a model's type, stored like that; `None` when Zarr v2 has no word for it.
+pub(crate) fn dtype(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Value> {
+    let text = match stored {
+        StoredType::Integer { size, signed, order } => {
+            format!("{}{}{size}", mark(*order, *size), if *signed { 'i' } else { 'u' })
+        }
+        StoredType::Float { size, order } => format!("{}f{size}", mark(*order, *size)),
+        StoredType::Char => ">S1".to_owned(),
+        StoredType::Text { byte_len, encoding: TextEncoding::Utf32(order) } => {
+            format!("{}U{}", mark(*order, 4), byte_len / 4)
+        }
+        StoredType::Text { byte_len, .. } => format!("|S{byte_len}"),
+        StoredType::Opaque { byte_len } => format!("|V{byte_len}"),
+        StoredType::Compound { fields, .. } => return fields_dtype(model, ty, fields),
+        StoredType::Sequence(_) | StoredType::Json => "|O".to_owned(),
+        StoredType::BFloat16 { .. } | StoredType::Reference { .. } => return None,
+    };
+    Some(Value::String(text))
+}
+
+fn fields_dtype(model: &Model, ty: TypeRef, stored: &[ncirrus_layout::StoredField]) -> Option<Value> {
+    let TypeRef::User(id) = ty else { return None };
+    let UserKind::Compound(fields) = &model.user_type(id)?.kind else { return None };
+    let entry = |(field, stored): (&ncirrus_model::Field, &ncirrus_layout::StoredField)| {
+        let dtype = dtype(model, field.ty, &stored.stored)?;
+        let plain = field.dims.is_empty();
+        Some(if plain { json!([field.name, dtype]) } else { json!([field.name, dtype, field.dims]) })
+    };
+    Some(Value::Array(fields.iter().zip(stored).map(entry).collect::<Option<_>>()?))
+}
+
+fn mark(order: ByteOrder, size: u8) -> char {
+    match order {
+        _ if size == 1 => '|',
+        ByteOrder::Little => '<',
+        ByteOrder::Big => '>',
+    }
+}

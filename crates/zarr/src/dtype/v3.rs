@@ -1,0 +1,132 @@
+//! Zarr v3 data types: core names, `r<bits>` and extension objects (`nczarr.md` 6.2).
+use super::{DataType, TimeUnit, integer_type, stored_number, v2};
+use crate::json::Json;
+use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType, TextEncoding};
+use ncirrus_model::{Atomic, Field, Model, TypeRef, UserKind};
+use serde_json::{Value, json};
+
+/// Parses a `data_type`; the byte order is that of the `bytes` codec.
+///
+/// # Errors
+/// `Malformed` when it is no data type, `Unsupported` when it is one that has no counterpart.
+pub(crate) fn parse(data_type: &Json, order: ByteOrder) -> Result<DataType> {
+    element(data_type, order, 0)
+}
+
+fn element(data_type: &Json, order: ByteOrder, depth: u32) -> Result<DataType> {
+    let bad =
+        || Error::malformed(format!("{:?} is no data type", String::from_utf8_lossy(data_type.source())));
+    if depth > 16 {
+        return Err(bad());
+    }
+    let name = data_type.as_str().or_else(|| data_type.member("name")?.as_str()).ok_or_else(bad)?;
+    let empty = Json::Null;
+    let configuration = data_type.member("configuration").unwrap_or(&empty);
+    if let Some(known) = core(name, order) {
+        return Ok(known);
+    }
+    let byte_len = || configuration.member("length_bytes").and_then(Json::as_u64).filter(|len| *len > 0);
+    match name {
+        "null_terminated_bytes" => {
+            let byte_len = byte_len().ok_or_else(bad)?;
+            let stored = StoredType::Text { byte_len, encoding: TextEncoding::NulPaddedEmpty };
+            Ok(DataType::atomic(Atomic::String, stored))
+        }
+        "fixed_length_utf32" => {
+            let byte_len = byte_len().filter(|len| len % 4 == 0).ok_or_else(bad)?;
+            v2::utf32(byte_len / 4, order).ok_or_else(bad)
+        }
+        "raw_bytes" => Ok(DataType::opaque(byte_len().ok_or_else(bad)?)),
+        "numpy.datetime64" | "numpy.timedelta64" => Ok(time(name, configuration, order)),
+        "structured" | "struct" => {
+            let fields =
+                configuration.member("fields").and_then(Json::as_array).filter(|list| !list.is_empty());
+            let fields = fields.ok_or_else(bad)?.iter().map(|entry| field(entry, order, depth + 1));
+            DataType::compound(fields.collect::<Result<_>>()?)
+        }
+        _ => Err(Error::unsupported(format!("data type {name:?}"))),
+    }
+}
+
+/// The types that are a bare name.
+fn core(name: &str, order: ByteOrder) -> Option<DataType> {
+    let number = |atomic| Some(DataType::atomic(atomic, stored_number(atomic, order)));
+    match name {
+        "bool" => number(Atomic::UByte),
+        "float16" => Some(DataType::atomic(Atomic::Float, StoredType::Float { size: 2, order })),
+        "bfloat16" => Some(DataType::atomic(Atomic::Float, StoredType::BFloat16 { order })),
+        "float32" => number(Atomic::Float),
+        "float64" => number(Atomic::Double),
+        "complex64" | "complex_float32" => Some(DataType::complex(Atomic::Float, order)),
+        "complex128" | "complex_float64" => Some(DataType::complex(Atomic::Double, order)),
+        "string" => Some(DataType::atomic(Atomic::String, StoredType::Sequence(SequenceItem::Text))),
+        "bytes" | "variable_length_bytes" => Some(v2::vlen_bytes()),
+        _ => {
+            let sized = |prefix| name.strip_prefix(prefix)?.parse::<u64>().ok().filter(|bits| bits % 8 == 0);
+            if let Some(bits) = sized("int") {
+                return number(integer_type(bits / 8, true)?);
+            }
+            if let Some(bits) = sized("uint") {
+                return number(integer_type(bits / 8, false)?);
+            }
+            sized("r").filter(|bits| *bits > 0).map(|bits| DataType::opaque(bits / 8))
+        }
+    }
+}
+
+/// A field: `[name, data_type]`, or an object of these two.
+fn field(entry: &Json, order: ByteOrder, depth: u32) -> Result<(String, DataType, Vec<u64>)> {
+    let parts = match entry.as_array() {
+        Some([name, data_type]) => Some((name, data_type)),
+        _ => entry.member("name").zip(entry.member("data_type")),
+    };
+    let named = parts.and_then(|(name, data_type)| Some((name.as_str()?.to_owned(), data_type)));
+    let Some((name, data_type)) = named else {
+        let source = String::from_utf8_lossy(entry.source());
+        return Err(Error::malformed(format!("{source:?} is no field of a data type")));
+    };
+    Ok((name, element(data_type, order, depth)?, Vec::new()))
+}
+
+fn time(name: &str, configuration: &Json, order: ByteOrder) -> DataType {
+    let unit = configuration.member("unit").and_then(Json::as_str).unwrap_or_default();
+    let scale = configuration.member("scale_factor").and_then(Json::as_u64).unwrap_or(1);
+    let time = TimeUnit::from_numpy(unit, scale, name == "numpy.datetime64");
+    DataType { time, ..DataType::atomic(Atomic::Int64, stored_number(Atomic::Int64, order)) }
+}
+
+/// The `data_type` of elements of a model's type, stored like that; `None` when Zarr v3 has no word for it. The byte
+/// order goes into the `bytes` codec.
+pub(crate) fn data_type(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Value> {
+    let sized =
+        |name: &str, byte_len: u64| json!({"name": name, "configuration": {"length_bytes": byte_len}});
+    let name = match stored {
+        StoredType::Integer { size, signed, .. } => {
+            format!("{}int{}", if *signed { "" } else { "u" }, u32::from(*size) * 8)
+        }
+        StoredType::Float { size, .. } => format!("float{}", u32::from(*size) * 8),
+        StoredType::BFloat16 { .. } => "bfloat16".to_owned(),
+        StoredType::Char => return Some(sized("null_terminated_bytes", 1)),
+        StoredType::Text { byte_len, encoding: TextEncoding::Utf32(_) } => {
+            return Some(sized("fixed_length_utf32", *byte_len));
+        }
+        StoredType::Text { byte_len, .. } => return Some(sized("null_terminated_bytes", *byte_len)),
+        StoredType::Opaque { byte_len } => return Some(sized("raw_bytes", *byte_len)),
+        StoredType::Compound { fields, .. } => return structured(model, ty, fields),
+        StoredType::Sequence(SequenceItem::Text) => "string".to_owned(),
+        StoredType::Sequence(_) => "variable_length_bytes".to_owned(),
+        StoredType::Json | StoredType::Reference { .. } => return None,
+    };
+    Some(Value::String(name))
+}
+
+fn structured(model: &Model, ty: TypeRef, stored: &[StoredField]) -> Option<Value> {
+    let TypeRef::User(id) = ty else { return None };
+    let UserKind::Compound(fields) = &model.user_type(id)?.kind else { return None };
+    let entry = |(field, stored): (&Field, &StoredField)| {
+        let data_type = data_type(model, field.ty, &stored.stored)?;
+        field.dims.is_empty().then(|| json!([field.name, data_type]))
+    };
+    let fields: Vec<Value> = fields.iter().zip(stored).map(entry).collect::<Option<_>>()?;
+    Some(json!({"name": "structured", "configuration": {"fields": fields}}))
+}

@@ -1,0 +1,216 @@
+//! JSON as it lies in stores: a lenient reader that keeps member order and the source text (`nczarr.md` 3.1).
+use bytes::Bytes;
+use serde_json::Value;
+use std::fmt;
+
+mod parse;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use parse::parse;
+
+/// A JSON value with the text that it was read from, where that can matter.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Json {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number, `NaN` or an infinity, as spelt.
+    Number(Number),
+    /// Text; UTF-8 unless the writer broke the rules.
+    String(Text),
+    /// A list.
+    Array(Array),
+    /// A dictionary.
+    Object(Object),
+}
+
+/// A number as it is spelt.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Number(Bytes);
+
+/// Text as bytes.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Text(Vec<u8>);
+
+/// A list and its source text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Array {
+    /// The entries.
+    pub(crate) items: Vec<Json>,
+    source: Bytes,
+}
+
+/// A dictionary, members in the order of the source, and its source text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Object {
+    members: Vec<(String, Json)>,
+    source: Bytes,
+}
+
+impl Number {
+    /// The spelling.
+    pub(crate) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// Whether it has neither fraction nor exponent and is finite.
+    pub(crate) fn is_integer(&self) -> bool {
+        self.0.iter().enumerate().all(|(at, byte)| byte.is_ascii_digit() || (at == 0 && b"+-".contains(byte)))
+    }
+
+    /// The value of an integer; `None` for other numbers and beyond 128 bits.
+    pub(crate) fn as_i128(&self) -> Option<i128> {
+        if self.is_integer() { self.as_str().parse().ok() } else { None }
+    }
+
+    /// The nearest double.
+    pub(crate) fn as_f64(&self) -> f64 {
+        parse_float(self.as_str()).unwrap_or(f64::NAN)
+    }
+
+    /// The nearest float.
+    pub(crate) fn as_f32(&self) -> f32 {
+        self.as_str().parse().unwrap_or(f32::NAN)
+    }
+}
+
+/// The value of a floating-point number by any of the spellings in use, `NaN` and infinities included.
+pub(crate) fn parse_float(text: &str) -> Option<f64> {
+    text.trim().parse().ok()
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Text {
+    /// The bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The text; `None` when it is not UTF-8.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", String::from_utf8_lossy(&self.0))
+    }
+}
+
+impl Object {
+    /// The members, in the order of the source; a repeated key has its last value.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> + '_ {
+        self.members.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// The members, taken out.
+    pub(crate) fn into_members(self) -> Vec<(String, Json)> {
+        self.members
+    }
+
+    /// Number of members.
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The member of that name.
+    pub(crate) fn find(&self, key: &str) -> Option<&Json> {
+        self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The first member that has one of these names.
+    pub(crate) fn find_any(&self, keys: &[&str]) -> Option<&Json> {
+        keys.iter().find_map(|key| self.find(key))
+    }
+}
+
+impl Json {
+    /// The member of that name, if this is a dictionary that has it.
+    pub(crate) fn member(&self, key: &str) -> Option<&Self> {
+        self.as_object()?.find(key)
+    }
+
+    /// The dictionary.
+    pub(crate) fn as_object(&self) -> Option<&Object> {
+        if let Self::Object(object) = self { Some(object) } else { None }
+    }
+
+    /// The list.
+    pub(crate) fn as_array(&self) -> Option<&[Self]> {
+        if let Self::Array(array) = self { Some(&array.items) } else { None }
+    }
+
+    /// The text.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        if let Self::String(text) = self { text.as_str() } else { None }
+    }
+
+    /// The number.
+    pub(crate) fn as_number(&self) -> Option<&Number> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+
+    /// A size or count: an integer that fits 64 bits, also as a numeric string (`nczarr.md` 11.2).
+    pub(crate) fn as_u64(&self) -> Option<u64> {
+        match self {
+            Self::Number(number) => u64::try_from(number.as_i128()?).ok(),
+            Self::String(text) => text.as_str()?.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The text that the value was read from; for strings, their content.
+    pub(crate) fn source(&self) -> &[u8] {
+        match self {
+            Self::Null => b"null",
+            Self::Bool(true) => b"true",
+            Self::Bool(false) => b"false",
+            Self::Number(number) => &number.0,
+            Self::String(text) => &text.0,
+            Self::Array(array) => &array.source,
+            Self::Object(object) => &object.source,
+        }
+    }
+
+    /// The value as codecs expect their configuration: NaN and infinities become strings.
+    pub(crate) fn to_value(&self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Number(number) => number_value(number),
+            Self::String(text) => Value::String(String::from_utf8_lossy(&text.0).into_owned()),
+            Self::Array(array) => Value::Array(array.items.iter().map(Self::to_value).collect()),
+            Self::Object(object) => Value::Object(object.to_map()),
+        }
+    }
+}
+
+impl Object {
+    /// The members as codecs expect their configuration.
+    pub(crate) fn to_map(&self) -> serde_json::Map<String, Value> {
+        self.iter().map(|(key, value)| (key.to_owned(), value.to_value())).collect()
+    }
+}
+
+fn number_value(number: &Number) -> Value {
+    let integer = number.as_i128();
+    if let Some(value) = integer.and_then(|value| i64::try_from(value).ok()) {
+        return Value::from(value);
+    }
+    if let Some(value) = integer.and_then(|value| u64::try_from(value).ok()) {
+        return Value::from(value);
+    }
+    match serde_json::Number::from_f64(number.as_f64()) {
+        Some(value) => Value::Number(value),
+        None => Value::String(number.as_str().to_owned()),
+    }
+}
