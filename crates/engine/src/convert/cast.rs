@@ -1,0 +1,236 @@
+//! Casts between the numeric types with netCDF's range errors (`nczarr.md` 4.8).
+//!
+//! A value outside the range of the target is reported after everything was converted, as the C library does
+//! (`NC_ERANGE`). What then stands in its place is the C library's too, see [`Excess`]. A fraction is cut off; NaN to
+//! an integer is no range error. Char and string do not convert (`NC_ECHAR`).
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Atomic, Values, default_fill};
+
+/// Which values were outside the range of the target type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RangeReport {
+    /// How many there were.
+    pub count: usize,
+    /// Index of the first one.
+    pub first: Option<usize>,
+}
+
+impl RangeReport {
+    /// Whether every value had its place.
+    pub fn is_clean(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// How to cast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CastRules {
+    /// What stands for a value outside the range.
+    pub excess: Excess,
+    /// Whether bytes may be taken for unsigned ones.
+    pub bytes: ByteRule,
+}
+
+/// What stands for a value outside the range of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Excess {
+    /// The low bits, as in netCDF-4 and NCZarr files.
+    #[default]
+    Wrap,
+    /// The default fill value of the target, as in classic files.
+    Fill,
+}
+
+/// Whether bytes may be taken for unsigned ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ByteRule {
+    /// `byte` and `ubyte` are two types.
+    #[default]
+    Typed,
+    /// Between `byte` and `ubyte` nothing is out of range: CDF-1 and CDF-2 have one byte type.
+    Classic,
+}
+
+/// The values as another type, and which ones were out of range, by the rules of netCDF-4.
+///
+/// # Errors
+/// `Invalid` when text is to become numbers or numbers text (`NC_ECHAR`), and for user-defined types.
+pub fn cast(values: &Values, to: Atomic) -> Result<(Values, RangeReport)> {
+    cast_with(values, to, CastRules::default())
+}
+
+/// As [`cast`], by other rules.
+///
+/// # Errors
+/// As [`cast`].
+pub fn cast_with(values: &Values, to: Atomic, rules: CastRules) -> Result<(Values, RangeReport)> {
+    let from = values.atomic().ok_or_else(|| {
+        Error::invalid(format!("values of a user-defined type do not convert to {}", to.name()))
+    })?;
+    if from == to {
+        return Ok((values.clone(), RangeReport::default()));
+    }
+    if !(from.is_numeric() && to.is_numeric()) {
+        return Err(Error::invalid(format!("{} does not convert to {}", from.name(), to.name())));
+    }
+    let one_type = matches!((from, to), (Atomic::Byte, Atomic::UByte) | (Atomic::UByte, Atomic::Byte));
+    if let (ByteRule::Classic, true, Some(bytes)) = (rules.bytes, one_type, values.as_bytes()) {
+        let same =
+            Values::from_native_bytes(to, bytes).ok_or_else(|| Error::internal("bytes of one byte"))?;
+        return Ok((same, RangeReport::default()));
+    }
+    let fill = default_fill(to);
+    let mut report = RangeReport::default();
+    let values = numbers(values, to, Some(&fill).filter(|_| rules.excess == Excess::Fill), &mut report)?;
+    Ok((values, report))
+}
+
+/// Smallest and largest value of an integer type; `None` for the others.
+pub(super) fn integer_range(atomic: Atomic) -> Option<(i128, i128)> {
+    let bits = 8 * u32::try_from(atomic.byte_len()?).ok()?;
+    match atomic {
+        Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64 => {
+            Some((-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1))
+        }
+        Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64 => Some((0, (1i128 << bits) - 1)),
+        Atomic::Char | Atomic::Float | Atomic::Double | Atomic::String => None,
+    }
+}
+
+fn numbers(values: &Values, to: Atomic, fill: Option<&Values>, report: &mut RangeReport) -> Result<Values> {
+    macro_rules! into {
+        ($variant:ident) => {{
+            let fill = match fill {
+                Some(Values::$variant(fill)) => fill.first().copied(),
+                _ => None,
+            };
+            Values::$variant(column(values, fill, report)?)
+        }};
+    }
+    Ok(match to {
+        Atomic::Byte => into!(Byte),
+        Atomic::Short => into!(Short),
+        Atomic::Int => into!(Int),
+        Atomic::Int64 => into!(Int64),
+        Atomic::UByte => into!(UByte),
+        Atomic::UShort => into!(UShort),
+        Atomic::UInt => into!(UInt),
+        Atomic::UInt64 => into!(UInt64),
+        Atomic::Float => into!(Float),
+        Atomic::Double => into!(Double),
+        Atomic::Char | Atomic::String => return Err(Error::internal("numbers do not become text")),
+    })
+}
+
+fn column<T: Target>(values: &Values, fill: Option<T>, report: &mut RangeReport) -> Result<Vec<T>> {
+    macro_rules! from {
+        ($vector:expr, $number:path, $convert:path) => {
+            each($vector, fill, report, |value| $convert($number(value)))
+        };
+    }
+    Ok(match values {
+        Values::Byte(from) => from!(from, i128::from, T::from_int),
+        Values::Short(from) => from!(from, i128::from, T::from_int),
+        Values::Int(from) => from!(from, i128::from, T::from_int),
+        Values::Int64(from) => from!(from, i128::from, T::from_int),
+        Values::UByte(from) => from!(from, i128::from, T::from_int),
+        Values::UShort(from) => from!(from, i128::from, T::from_int),
+        Values::UInt(from) => from!(from, i128::from, T::from_int),
+        Values::UInt64(from) => from!(from, i128::from, T::from_int),
+        Values::Float(from) => from!(from, f64::from, T::from_float),
+        Values::Double(from) => from!(from, f64::from, T::from_float),
+        _ => return Err(Error::internal("text does not become numbers")),
+    })
+}
+
+fn each<S: Copy, T: Copy>(
+    from: &[S],
+    fill: Option<T>,
+    report: &mut RangeReport,
+    convert: impl Fn(S) -> (T, bool),
+) -> Vec<T> {
+    let one = |(index, value): (usize, &S)| {
+        let (value, outside) = convert(*value);
+        if !outside {
+            return value;
+        }
+        report.count += 1;
+        report.first.get_or_insert(index);
+        fill.unwrap_or(value)
+    };
+    from.iter().enumerate().map(one).collect()
+}
+
+/// A type that numbers become.
+trait Target: Copy {
+    /// The low bits, or the nearest float; and whether the value is outside the range.
+    fn from_int(value: i128) -> (Self, bool);
+    /// The integer part, or the nearest float; and whether the value is outside the range.
+    fn from_float(value: f64) -> (Self, bool);
+}
+
+macro_rules! integer_target {
+    ($($ty:ty, $whole:path;)*) => {$(
+        impl Target for $ty {
+            #[expect(clippy::cast_possible_truncation, reason = "the low bits, as documented")]
+            fn from_int(value: i128) -> (Self, bool) {
+                let low_bits = value as Self;
+                (low_bits, i128::from(low_bits) != value)
+            }
+
+            // The bounds are compared as doubles, as the C library does: 2^63 counts as inside of int64.
+            fn from_float(value: f64) -> (Self, bool) {
+                let (low_bits, _) = Self::from_int(i128::from($whole(value)));
+                (low_bits, value < Self::MIN as f64 || value > Self::MAX as f64)
+            }
+        }
+    )*};
+}
+
+integer_target! {
+    i8, whole32; i16, whole32; i32, whole32; i64, whole64;
+    u8, whole32; u16, whole32; u32, whole64; u64, whole_unsigned;
+}
+
+/// The integer part; the smallest integer for what has none, as the processors do that the C library runs on.
+#[expect(clippy::cast_possible_truncation, reason = "in range, or replaced")]
+fn whole64(value: f64) -> i64 {
+    let bound = 2f64.powi(63);
+    if value >= -bound && value < bound { value as i64 } else { i64::MIN }
+}
+
+fn whole32(value: f64) -> i32 {
+    i32::try_from(whole64(value)).unwrap_or(i32::MIN)
+}
+
+fn whole_unsigned(value: f64) -> u64 {
+    let bound = 2f64.powi(63);
+    if value >= bound {
+        whole64(value - bound).cast_unsigned() ^ (1 << 63)
+    } else {
+        whole64(value).cast_unsigned()
+    }
+}
+
+impl Target for f32 {
+    #[expect(clippy::cast_precision_loss, reason = "the nearest float is meant")]
+    fn from_int(value: i128) -> (Self, bool) {
+        (value as Self, false)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
+    fn from_float(value: f64) -> (Self, bool) {
+        (value as Self, value.abs() > f64::from(Self::MAX))
+    }
+}
+
+impl Target for f64 {
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is meant")]
+    fn from_int(value: i128) -> (Self, bool) {
+        (value as Self, false)
+    }
+
+    fn from_float(value: f64) -> (Self, bool) {
+        (value, false)
+    }
+}

@@ -1,0 +1,230 @@
+//! Rows of stored numbers to rows of machine numbers and back: a copy, a swap or a widening, never element by element
+//! through a call.
+use super::{atomic_of, kind_of};
+use half::{bf16, f16};
+use ncirrus_layout::{ByteOrder, StoredType};
+use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
+
+/// Turns rows of stored elements into rows of the model's type in the machine's byte order, and back where that loses
+/// nothing. Only for types whose elements are one number, character or run of opaque bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copier {
+    kind: Kind,
+    stored_len: usize,
+    native_len: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Same,
+    Swap2,
+    Swap4,
+    Swap8,
+    Half(ByteOrder),
+    BFloat(ByteOrder),
+    FloatToDouble(ByteOrder),
+    /// Sign- or zero-extended.
+    Widen {
+        signed: bool,
+        order: ByteOrder,
+    },
+}
+
+impl Copier {
+    /// The copier for a stored type that is read as `ty`; `None` when elements must go through
+    /// [`decode`](super::decode) or the types do not fit each other.
+    pub fn new(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Self> {
+        if let (StoredType::Opaque { byte_len }, TypeRef::User(id)) = (stored, ty) {
+            let UserKind::Opaque(size) = kind_of(model, id).ok()? else { return None };
+            let len = usize::try_from(*byte_len).ok().filter(|len| *len > 0)?;
+            return (size == byte_len).then_some(Self { kind: Kind::Same, stored_len: len, native_len: len });
+        }
+        let atomic = atomic_of(model, ty)?;
+        let native_len = atomic.byte_len()?;
+        let (kind, stored_len) = match stored {
+            StoredType::Char if native_len == 1 => (Kind::Same, 1),
+            StoredType::Integer { size, signed, order } => integer(atomic, *size, *signed, *order)?,
+            StoredType::Float { size, order } => float(atomic, *size, *order)?,
+            StoredType::BFloat16 { order } if atomic == Atomic::Float => (Kind::BFloat(*order), 2),
+            _ => return None,
+        };
+        Some(Self { kind, stored_len, native_len })
+    }
+
+    /// Bytes of one stored element.
+    pub fn stored_len(&self) -> usize {
+        self.stored_len
+    }
+
+    /// Bytes of one element of the model's type.
+    pub fn native_len(&self) -> usize {
+        self.native_len
+    }
+
+    /// Whether stored bytes are native bytes.
+    pub fn is_plain(&self) -> bool {
+        self.kind == Kind::Same
+    }
+
+    /// Whether [`store`](Self::store) can be used: stored and native elements have the same size.
+    pub fn is_reversible(&self) -> bool {
+        self.stored_len == self.native_len
+    }
+
+    /// Copies a row; the shorter of the two decides how many elements.
+    pub fn copy(&self, stored: &[u8], native: &mut [u8]) {
+        match self.kind {
+            Kind::Same => {
+                let len = stored.len().min(native.len());
+                native[..len].copy_from_slice(&stored[..len]);
+            }
+            Kind::Swap2 => swap::<2>(stored, native),
+            Kind::Swap4 => swap::<4>(stored, native),
+            Kind::Swap8 => swap::<8>(stored, native),
+            _ => self.gather(stored, self.stored_len, native),
+        }
+    }
+
+    /// Copies every element that starts `step` bytes after the one before it.
+    pub fn gather(&self, stored: &[u8], step: usize, native: &mut [u8]) {
+        match (self.kind, self.stored_len) {
+            (Kind::Same, 1) => pick::<1>(stored, step, native, |bytes| bytes),
+            (Kind::Same, 2) => pick::<2>(stored, step, native, |bytes| bytes),
+            (Kind::Same, 4) => pick::<4>(stored, step, native, |bytes| bytes),
+            (Kind::Same, 8) => pick::<8>(stored, step, native, |bytes| bytes),
+            (Kind::Swap2, _) => pick::<2>(stored, step, native, reversed),
+            (Kind::Swap4, _) => pick::<4>(stored, step, native, reversed),
+            (Kind::Swap8, _) => pick::<8>(stored, step, native, reversed),
+            _ => self.gather_any(stored, step, native),
+        }
+    }
+
+    fn gather_any(&self, stored: &[u8], step: usize, native: &mut [u8]) {
+        for (index, to) in native.chunks_exact_mut(self.native_len).enumerate() {
+            let start = index.saturating_mul(step);
+            let Some(from) = stored.get(start..start.saturating_add(self.stored_len)) else { return };
+            self.one(from, to);
+        }
+    }
+
+    fn one(&self, from: &[u8], to: &mut [u8]) {
+        match self.kind {
+            Kind::Half(order) => {
+                to.copy_from_slice(&f16::from_bits(two(from, order)).to_f32().to_ne_bytes());
+            }
+            Kind::BFloat(order) => {
+                to.copy_from_slice(&bf16::from_bits(two(from, order)).to_f32().to_ne_bytes());
+            }
+            Kind::FloatToDouble(order) => {
+                let bits = u32::try_from(word(from, order)).unwrap_or(0);
+                to.copy_from_slice(&f64::from(f32::from_bits(bits)).to_ne_bytes());
+            }
+            Kind::Widen { signed, order } => extend(from, signed, order, to),
+            _ => to.copy_from_slice(from),
+        }
+    }
+
+    /// The way back: native elements as they are stored. Only when [`is_reversible`](Self::is_reversible).
+    pub fn store(&self, native: &[u8], stored: &mut [u8]) {
+        debug_assert!(self.is_reversible(), "elements that change size are encoded, not copied");
+        // A swap is its own inverse.
+        self.copy(native, stored);
+    }
+
+    /// As [`gather`](Self::gather), the way back: native elements `step` bytes apart are stored one after the other.
+    pub fn store_gather(&self, native: &[u8], step: usize, stored: &mut [u8]) {
+        debug_assert!(self.is_reversible(), "elements that change size are encoded, not copied");
+        self.gather(native, step, stored);
+    }
+}
+
+fn integer(atomic: Atomic, size: u8, signed: bool, order: ByteOrder) -> Option<(Kind, usize)> {
+    let native_len = atomic.byte_len()?;
+    let stored_len = usize::from(size);
+    let takes = atomic.is_integer() || (atomic == Atomic::Char && size == 1);
+    if !takes || !matches!(size, 1 | 2 | 4 | 8) || stored_len > native_len {
+        return None;
+    }
+    if stored_len == native_len {
+        return Some((swapping(stored_len, order), stored_len));
+    }
+    let unsigned = matches!(atomic, Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64);
+    // A negative number has no place in an unsigned type, however wide.
+    (!(signed && unsigned)).then_some((Kind::Widen { signed, order }, stored_len))
+}
+
+fn float(atomic: Atomic, size: u8, order: ByteOrder) -> Option<(Kind, usize)> {
+    match (size, atomic) {
+        (2, Atomic::Float) => Some((Kind::Half(order), 2)),
+        (4, Atomic::Float) | (8, Atomic::Double) => {
+            Some((swapping(usize::from(size), order), usize::from(size)))
+        }
+        (4, Atomic::Double) => Some((Kind::FloatToDouble(order), 4)),
+        _ => None,
+    }
+}
+
+fn swapping(size: usize, order: ByteOrder) -> Kind {
+    match size {
+        _ if order == ByteOrder::NATIVE => Kind::Same,
+        2 => Kind::Swap2,
+        4 => Kind::Swap4,
+        8 => Kind::Swap8,
+        _ => Kind::Same,
+    }
+}
+
+fn swap<const N: usize>(from: &[u8], to: &mut [u8]) {
+    let (from, _) = from.as_chunks::<N>();
+    let (to, _) = to.as_chunks_mut::<N>();
+    for (from, to) in from.iter().zip(to) {
+        *to = reversed(*from);
+    }
+}
+
+fn pick<const N: usize>(from: &[u8], step: usize, to: &mut [u8], change: impl Fn([u8; N]) -> [u8; N]) {
+    let (to, _) = to.as_chunks_mut::<N>();
+    if step == N {
+        let (from, _) = from.as_chunks::<N>();
+        from.iter().zip(to).for_each(|(from, to)| *to = change(*from));
+        return;
+    }
+    for (from, to) in from.chunks(step.max(1)).zip(to) {
+        let Some(from) = from.first_chunk::<N>() else { return };
+        *to = change(*from);
+    }
+}
+
+fn reversed<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
+    bytes.reverse();
+    bytes
+}
+
+fn two(from: &[u8], order: ByteOrder) -> u16 {
+    let bytes = from.first_chunk::<2>().copied().unwrap_or_default();
+    match order {
+        ByteOrder::Little => u16::from_le_bytes(bytes),
+        ByteOrder::Big => u16::from_be_bytes(bytes),
+    }
+}
+
+/// An unsigned integer of up to 8 bytes.
+fn word(from: &[u8], order: ByteOrder) -> u64 {
+    let push = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    match order {
+        ByteOrder::Big => from.iter().fold(0, push),
+        ByteOrder::Little => from.iter().rev().fold(0, push),
+    }
+}
+
+fn extend(from: &[u8], signed: bool, order: ByteOrder, to: &mut [u8]) {
+    let bits = word(from, order);
+    let shift = 64 - 8 * from.len().clamp(1, 8);
+    #[expect(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "the shift pair extends the sign")]
+    let bits = if signed { ((bits << shift) as i64 >> shift) as u64 } else { bits };
+    let bytes = bits.to_le_bytes();
+    to.copy_from_slice(&bytes[..to.len().min(8)]);
+    if cfg!(target_endian = "big") {
+        to.reverse();
+    }
+}
