@@ -1,1 +1,28 @@
-//! placeholder
+//! netCDF-3: the classic formats CDF-1, CDF-2 and CDF-5, read and written.
+//!
+//! [`ClassicDriver`] opens a file by reading its header alone; every variable then is elements at fixed strides.
+//! [`ClassicWriter`] creates and changes files: it checks that a model fits, cuts variables into cells that are
+//! contiguous in the file, and says where they go; the header, and the number of records in it, come last.
+//!
+//! ```
+//! use ncirrus_classic::Version;
+//! use ncirrus_model::Atomic;
+//!
+//! assert_eq!(Version::from_byte(5).map(Version::kind), Some("cdf5"));
+//! assert!(!Version::Classic.holds(Atomic::UInt64));
+//! ```
+#![forbid(unsafe_code)]
+
+mod catalog;
+mod cursor;
+mod description;
+mod driver;
+mod geometry;
+mod header;
+mod order;
+mod version;
+mod writer;
+
+pub use driver::ClassicDriver;
+pub use version::Version;
+pub use writer::ClassicWriter;

@@ -1,0 +1,112 @@
+//! An open file: its description as a model, and where each variable's elements lie.
+use crate::description::{Description, Place};
+use crate::driver::File;
+use crate::order::stored;
+use crate::{ClassicWriter, Version};
+use ncirrus_layout::{
+    Catalog, Error, Extent, Layout, ObjectId, Result, Source, Step, StoredType, View, Writing,
+};
+use ncirrus_model::{
+    AttributeState, Attributes, FillValue, Model, NodeId, TypeRef, VarId, Variable, default_fill,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) struct ClassicCatalog {
+    root: ObjectId,
+    version: Version,
+    header_len: u64,
+    model: Arc<Model>,
+    places: HashMap<VarId, Place>,
+    warnings: Vec<String>,
+}
+
+impl ClassicCatalog {
+    /// Describes a file of which the header is known.
+    pub(crate) fn new(root: &ObjectId, file: &File) -> Self {
+        let description = Description::new(&file.header, file.size);
+        let mut catalog = Self {
+            root: root.clone(),
+            version: file.header.version,
+            header_len: file.header.byte_len,
+            model: Arc::new(Model::new()),
+            places: HashMap::new(),
+            warnings: description.warnings(file.size),
+        };
+        let (model, places) = description.into_model();
+        (catalog.model, catalog.places) = (Arc::new(model), places);
+        catalog
+    }
+
+    fn source_of(&self, id: VarId) -> Result<Source> {
+        let missing = || Error::not_found("no such variable").at_object(&self.root);
+        let variable = self.model.variable(id).ok_or_else(missing)?;
+        let path = self.model.variable_path(id);
+        if let Some(fault) = &variable.fault {
+            return Err(Error::from(fault.clone()).at_object(&self.root).at_path(path));
+        }
+        let place = self.places.get(&id).ok_or_else(missing)?;
+        let (stored, fill) = element_of(variable).ok_or_else(missing)?;
+        let logical = place.begin..place.end;
+        let extent = Extent { logical, object: self.root.clone(), offset: place.begin };
+        let extents = if place.end > place.begin { vec![extent] } else { Vec::new() };
+        Ok(Source {
+            layout: Layout::Affine {
+                extents: extents.into(),
+                base: place.begin,
+                strides: place.strides.clone(),
+            },
+            stored,
+            extent: self.model.shape(id),
+            fill,
+            resolver: None,
+            swapped_fill: false,
+        })
+    }
+}
+
+/// How one element of a variable is stored, and what it holds when it was never written.
+pub(crate) fn element_of(variable: &Variable) -> Option<(StoredType, ncirrus_model::Values)> {
+    let TypeRef::Atomic(atomic) = variable.ty else { return None };
+    let fill = match &variable.fill {
+        FillValue::Own(fill) => fill.clone(),
+        FillValue::Default | FillValue::None => default_fill(atomic),
+    };
+    Some((stored(atomic)?, fill))
+}
+
+impl Catalog for ClassicCatalog {
+    fn tree(&self, _: &dyn View) -> Step<Arc<Model>> {
+        Ok(Arc::clone(&self.model))
+    }
+
+    fn attributes(&self, _: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes>>> {
+        let known = |node: &NodeId| match self.model.attributes(*node).and_then(AttributeState::known) {
+            Some(attributes) => Ok(attributes.clone()),
+            None => Err(Error::not_found("no such group or variable").at_object(&self.root)),
+        };
+        Ok(of.iter().map(known).collect())
+    }
+
+    fn source(&self, _: &dyn View, variable: VarId) -> Step<Source> {
+        Ok(self.source_of(variable)?)
+    }
+
+    fn kind(&self) -> &'static str {
+        self.version.kind()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        vec![("version", self.version.name().to_owned()), ("header_bytes", self.header_len.to_string())]
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn writing(&self) -> Option<Arc<dyn Writing>> {
+        Some(Arc::new(ClassicWriter::new(self.version)))
+    }
+}

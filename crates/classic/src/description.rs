@@ -1,0 +1,180 @@
+//! What a header means: shapes, the number and size of records, and places. A variable that contradicts itself keeps its
+//! place in the model, with the reason.
+use crate::geometry::{Slab, record_size, slab};
+use crate::header::{Header, HeaderVar};
+use ncirrus_model::{
+    AttributeState, DimId, Dimension, DimensionLen, Endianness, Fault, FaultKind, FillValue, Model, Storage,
+    TypeRef, VarId, Variable,
+};
+use std::collections::{HashMap, HashSet};
+
+/// Something about a variable, or what is wrong with it.
+type Known<T> = Result<T, String>;
+
+/// Where the elements of a variable lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// Offset of the first element.
+    pub(crate) begin: u64,
+    /// One past the last byte; equal to `begin` when there are no elements.
+    pub(crate) end: u64,
+    /// Bytes from one element to the next, the record axis included.
+    pub(crate) strides: Vec<u64>,
+}
+
+/// A header on its way to a model.
+pub(crate) struct Description<'a> {
+    header: &'a Header,
+    record_dim: Option<u64>,
+    records: u64,
+    /// Per variable: its size, or what is wrong with it.
+    slabs: Vec<Known<Slab>>,
+    /// Per variable: its place, or what is wrong with it.
+    places: Vec<Known<Place>>,
+}
+
+impl<'a> Description<'a> {
+    /// Works out what a header means for a file of that size.
+    pub(crate) fn new(header: &'a Header, file_size: u64) -> Self {
+        let record_dim = header.record_dim();
+        let mut description = Self { header, record_dim, records: 0, slabs: Vec::new(), places: Vec::new() };
+        description.slabs = header.vars.iter().map(|var| description.slab(var)).collect();
+        description.resolve(file_size);
+        description
+    }
+
+    fn is_record(&self, var: &HeaderVar) -> bool {
+        self.record_dim.is_some() && var.dims.first().copied() == self.record_dim
+    }
+
+    fn slab(&self, var: &HeaderVar) -> Known<Slab> {
+        let inner = var.dims.get(usize::from(self.is_record(var))..).unwrap_or_default();
+        let mut shape = Vec::with_capacity(inner.len());
+        for number in inner {
+            if Some(*number) == self.record_dim {
+                return Err("the record dimension is not its first".to_owned());
+            }
+            let dim = usize::try_from(*number).ok().and_then(|at| self.header.dims.get(at));
+            let dim = dim.ok_or_else(|| format!("it has dimension number {number}, which does not exist"))?;
+            shape.push(dim.len);
+        }
+        slab(var.ty, &shape).ok_or_else(|| format!("its shape {shape:?} is too large"))
+    }
+
+    /// Decides the number of records and every variable's place.
+    fn resolve(&mut self, file_size: u64) {
+        let record_size = self.record_size();
+        let of_records = |(var, _): &(&HeaderVar, _)| self.is_record(var);
+        let first =
+            self.header.vars.iter().zip(&self.slabs).filter(of_records).map(|(var, _)| var.begin).min();
+        self.records = self.header.records.unwrap_or_else(|| match (&record_size, first) {
+            (Ok(size), Some(first)) => file_size.saturating_sub(first).checked_div(*size).unwrap_or(0),
+            _ => 0,
+        });
+        let pairs = self.header.vars.iter().zip(&self.slabs);
+        self.places = pairs.map(|(var, slab)| self.place(var, slab.clone()?, &record_size)).collect();
+    }
+
+    fn record_size(&self) -> Known<u64> {
+        let mut lens = Vec::new();
+        for (var, slab) in self.header.vars.iter().zip(&self.slabs) {
+            if self.is_record(var) {
+                let unknown =
+                    |_| format!("the size of a record is unknown because of variable {:?}", var.name);
+                lens.push(slab.as_ref().map_err(unknown)?.byte_len);
+            }
+        }
+        record_size(&lens).ok_or_else(|| "the size of a record is too large".to_owned())
+    }
+
+    fn place(&self, var: &HeaderVar, slab: Slab, record_size: &Known<u64>) -> Known<Place> {
+        let begin = var.begin;
+        let mut strides = slab.strides;
+        let mut len = Some(slab.byte_len);
+        if self.is_record(var) {
+            let size = record_size.clone()?;
+            strides.insert(0, size);
+            len = match self.records.checked_sub(1) {
+                None => Some(0),
+                Some(steps) => steps.checked_mul(size).and_then(|steps| steps.checked_add(slab.byte_len)),
+            };
+        }
+        let end = len.and_then(|len| begin.checked_add(len));
+        let end = end.ok_or_else(|| format!("it begins at byte {begin} and ends after 2^64"))?;
+        if end > begin && begin < self.header.byte_len {
+            let header = self.header.byte_len;
+            return Err(format!("it begins at byte {begin}, within the header of {header} bytes"));
+        }
+        Ok(Place { begin, end, strides })
+    }
+
+    /// What the user should know about the file.
+    pub(crate) fn warnings(&self, file_size: u64) -> Vec<String> {
+        let foreign = |name: &String| format!("the name {name:?} is not UTF-8 in the file");
+        let mut warnings: Vec<String> = self.header.foreign_names.iter().map(foreign).collect();
+        let mut seen = HashSet::new();
+        for dim in &self.header.dims {
+            if !seen.insert(dim.name.as_str()) {
+                warnings.push(format!("two dimensions are named {:?}", dim.name));
+            }
+            if dim.len == 0 && seen.replace("").is_some() {
+                warnings.push(format!("dimension {:?} is a second one of length 0", dim.name));
+            }
+        }
+        let end = self.places.iter().flatten().map(|place| place.end).max().unwrap_or(0);
+        if end > file_size {
+            let lost = end - file_size;
+            warnings.push(format!("the file has {file_size} bytes, {lost} less than its header describes"));
+        }
+        warnings
+    }
+
+    /// The model, and the places of its sound variables.
+    pub(crate) fn into_model(self) -> (Model, HashMap<VarId, Place>) {
+        let mut model = Model::new();
+        let root = model.root();
+        let mut dims = Vec::with_capacity(self.header.dims.len());
+        for (number, dim) in self.header.dims.iter().enumerate() {
+            let len = match self.record_dim {
+                Some(record) if record == number as u64 => DimensionLen::Unlimited(self.records),
+                _ => DimensionLen::Fixed(dim.len),
+            };
+            dims.extend(model.insert_dimension(root, Dimension { name: dim.name.clone(), len }));
+        }
+        if let Some(group) = model.group_mut(root) {
+            group.attributes = AttributeState::Known(self.header.attributes.clone());
+        }
+        let mut places = HashMap::new();
+        let mut seen = HashSet::new();
+        for (var, place) in self.header.vars.iter().zip(self.places) {
+            let first = seen.insert(var.name.as_str());
+            let place =
+                if first { place } else { Err("a variable of this name is listed before".to_owned()) };
+            let (place, fault) = match place {
+                Ok(place) => (Some(place), None),
+                Err(message) => (None, Some(Fault::new(FaultKind::Malformed, message))),
+            };
+            let inserted = model.insert_variable(root, Variable { fault, ..describe(var, &dims) });
+            places.extend(inserted.ok().zip(place));
+        }
+        (model, places)
+    }
+}
+
+fn describe(var: &HeaderVar, dims: &[DimId]) -> Variable {
+    let dim = |number: &u64| usize::try_from(*number).ok().and_then(|at| dims.get(at)).copied();
+    let own = var.attributes.find("_FillValue");
+    let own = own.filter(|own| own.ty == TypeRef::Atomic(var.ty) && own.values.len() == 1);
+    Variable {
+        name: var.name.clone(),
+        ty: TypeRef::Atomic(var.ty),
+        dims: var.dims.iter().filter_map(dim).collect(),
+        attributes: AttributeState::Known(var.attributes.clone()),
+        fill: own.map_or(FillValue::Default, |own| FillValue::Own(own.values.clone())),
+        // Left to the machine, so that a copy into another format is not bound to this one's order.
+        endianness: Endianness::Native,
+        storage: Storage::Contiguous,
+        filters: Vec::new(),
+        fault: None,
+    }
+}

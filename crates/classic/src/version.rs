@@ -1,0 +1,106 @@
+//! The three variants of the format and what each can hold.
+use ncirrus_model::Atomic;
+
+/// A variant of the format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Version {
+    /// CDF-1: offsets of 32 bits (`nc3`, "classic").
+    Classic,
+    /// CDF-2: offsets of 64 bits (`nc6`, "64-bit offset").
+    Offset64,
+    /// CDF-5: offsets, sizes and counts of 64 bits, and five more types (`nc5`, "64-bit data").
+    Data64,
+}
+
+impl Version {
+    /// All variants.
+    pub const ALL: [Self; 3] = [Self::Classic, Self::Offset64, Self::Data64];
+
+    /// The variant with that version byte, the fourth of the file.
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|version| version.byte() == byte)
+    }
+
+    /// The fourth byte of the file.
+    pub fn byte(self) -> u8 {
+        match self {
+            Self::Classic => 1,
+            Self::Offset64 => 2,
+            Self::Data64 => 5,
+        }
+    }
+
+    /// The kind as `ncdump -k` names it.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::Offset64 => "64-bit offset",
+            Self::Data64 => "cdf5",
+        }
+    }
+
+    /// The name in the specification.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "CDF-1",
+            Self::Offset64 => "CDF-2",
+            Self::Data64 => "CDF-5",
+        }
+    }
+
+    /// Whether the variant has the type.
+    pub fn holds(self, atomic: Atomic) -> bool {
+        match self {
+            Self::Classic | Self::Offset64 => atomic.is_classic(),
+            Self::Data64 => atomic != Atomic::String,
+        }
+    }
+
+    /// Bytes of a count, length or dimension number in the header.
+    pub(crate) fn count_width(self) -> u64 {
+        if self == Self::Data64 { 8 } else { 4 }
+    }
+
+    /// Bytes of an offset in the header.
+    pub(crate) fn offset_width(self) -> u64 {
+        if self == Self::Classic { 4 } else { 8 }
+    }
+
+    /// The number that stands for "as many records as the file has".
+    pub(crate) fn streaming(self) -> u64 {
+        if self == Self::Data64 { u64::MAX } else { u64::from(u32::MAX) }
+    }
+
+    /// Greatest length of a fixed dimension, and greatest size in bytes of a variable (of one record of it) that
+    /// another one follows.
+    pub(crate) fn max_size(self) -> u64 {
+        match self {
+            Self::Classic => I32_MAX - 3,
+            Self::Offset64 => U32_MAX - 3,
+            Self::Data64 => I64_MAX - 3,
+        }
+    }
+
+    /// Greatest offset at which a variable may begin.
+    pub(crate) fn max_begin(self) -> u64 {
+        if self == Self::Classic { I32_MAX } else { I64_MAX }
+    }
+
+    /// Greatest number of records.
+    pub(crate) fn max_records(self) -> u64 {
+        match self {
+            Self::Classic => I32_MAX,
+            Self::Offset64 => U32_MAX - 1,
+            Self::Data64 => I64_MAX,
+        }
+    }
+
+    /// Greatest number of values of an attribute, of members of a list.
+    pub(crate) fn max_count(self) -> u64 {
+        if self == Self::Data64 { I64_MAX } else { I32_MAX }
+    }
+}
+
+const I32_MAX: u64 = i32::MAX as u64;
+const U32_MAX: u64 = u32::MAX as u64;
+const I64_MAX: u64 = i64::MAX as u64;
