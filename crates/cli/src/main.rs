@@ -1,2 +1,51 @@
-//! The ncirrus command.
-fn main() {}
+//! The `ncirrus` command.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod exit;
+mod hint;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// netCDF for the cloud: shows, copies and explains netCDF data of any kind, wherever they lie.
+///
+/// A dataset is named by a path or URL: a netCDF-3 file, a directory or zip with NCZarr or Zarr, http(s)://, s3://,
+/// gs://, az://. What it is is found by looking.
+#[derive(Parser)]
+#[command(name = "ncirrus", version, propagate_version = true, after_help = exit::HELP, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Number of threads that decode and encode [default: all cores].
+    #[arg(long, global = true, value_name = "N", help_heading = "Session")]
+    threads: Option<usize>,
+    /// Memory budget besides the caller's buffers, such as 500M or 2G.
+    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
+    memory: Option<usize>,
+    /// Do not wait for stable storage when writing (faster; a power failure may lose the output).
+    #[arg(long, global = true, help_heading = "Session")]
+    no_sync: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Dump(commands::dump::Args),
+    Copy(commands::copy::Args),
+    Info(commands::info::Args),
+    Explain(commands::explain::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = commands::session(cli.threads, cli.memory, !cli.no_sync).and_then(|session| match &cli.command {
+        Command::Dump(args) => commands::dump::run(args, &session),
+        Command::Copy(args) => commands::copy::run(args, &session),
+        Command::Info(args) => commands::info::run(args, &session),
+        Command::Explain(args) => commands::explain::run(args, &session),
+    });
+    match outcome {
+        Ok(code) => code,
+        Err(error) => hint::report(&error),
+    }
+}

@@ -151,7 +151,7 @@ impl AttributeState {
 
     /// The attributes for changing; pending or damaged ones become an empty list first.
     pub fn known_mut(&mut self) -> &mut Attributes {
-        if !matches!(self, Self::Known(_)) {
+        if let Self::Pending | Self::Damaged(_) = self {
             *self = Self::Known(Attributes::new());
         }
         match self {

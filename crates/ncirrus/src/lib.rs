@@ -1,1 +1,41 @@
-//! placeholder
+//! netCDF for the cloud: one library for netCDF-3, NCZarr and Zarr, wherever they lie.
+//!
+//! A [`Dataset`] is opened from a path or URL, whatever its format and place: a file, a directory, a zip, HTTP, S3.
+//!
+//! ```no_run
+//! use ncirrus::Dataset;
+//!
+//! let dataset = Dataset::open("sst.nc")?;
+//! let sst = dataset.variable("/sst")?;
+//! let values: Vec<f32> = sst.read()?;
+//! println!("{:?} {:?} {}", sst.shape(), sst.attribute("units")?, values.len());
+//! # Ok::<(), ncirrus::Error>(())
+//! ```
+//!
+//! Handles are `Send + Sync` and cheap to clone; any number of threads may read one dataset. All calls block; inside an
+//! asynchronous runtime they wait on the session's own threads.
+#![forbid(unsafe_code)]
+
+mod blocking;
+mod create;
+mod dataset;
+mod element;
+mod group;
+mod session;
+mod variable;
+
+pub use create::{CreateOptions, Dialect, Kind};
+pub use dataset::Dataset;
+pub use element::Element;
+pub use group::Group;
+pub use ncirrus_layout::{Error, ErrorKind, Place, Result};
+pub use ncirrus_model::{
+    Atomic, Attribute, Attributes, AxisSelection, CodecSpec, DimensionLen, EnumMember, Field, FillValue, Model, NodeId,
+    Selection, Storage, Strings, TypeRef, UserKind, UserType, Values,
+};
+pub use ncirrus_store as store;
+pub use session::{Session, SessionBuilder};
+pub use variable::Variable;
+
+/// The version of this library.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,204 @@
+//! `ncirrus copy`: any readable dataset to any writable kind and place.
+use clap::{Args as ClapArgs, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use ncirrus::{
+    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, Dataset, Dialect, Error, Filters, Kind, Progress,
+    Result, Session, VariableSelect,
+};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Copy a dataset to another kind or place; the target appears whole or not at all.
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus copy sst.nc sst.zarr                            netCDF-3 to NCZarr
+  ncirrus copy sst.zarr sst.nc -k nc5                     and back, as CDF-5
+  ncirrus copy -c time/1,lat/,lon/ -d 4 -s a.nc b.zarr    rechunked and compressed
+  ncirrus copy --select 'sst[0:10:2,5,:]' a.zarr b.nc     a box with its coordinates
+  ncirrus copy --codec '{\"id\":\"zstd\",\"level\":3}' a.nc b.zarr
+  ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL says")]
+pub(crate) struct Args {
+    /// Path or URL of the dataset.
+    source: String,
+    /// Path or URL of the copy.
+    target: String,
+    /// Kind of the copy [default: by the target's name or mode].
+    #[arg(short, long, value_enum, value_name = "KIND")]
+    kind: Option<KindName>,
+    /// Dialect of NCZarr: who shall read it.
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Option<DialectName>,
+    /// Leave out `_ARRAY_DIMENSIONS` (Zarr v2).
+    #[arg(long)]
+    no_array_dimensions: bool,
+    /// Leave out consolidated metadata.
+    #[arg(long)]
+    no_consolidated: bool,
+    /// Chunk shapes: DIM/LEN,... (LEN left out: whole), VAR:LEN,LEN,..., VAR: (contiguous), / (nothing chunked).
+    #[arg(short, long, value_name = "RULE")]
+    chunks: Vec<String>,
+    /// Compress with deflate at this level; 0 removes all filters.
+    #[arg(short, long, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
+    deflate: Option<u32>,
+    /// Shuffle bytes before compressing.
+    #[arg(short, long)]
+    shuffle: bool,
+    /// Compress with this codec: a name (zstd, blosc, lz4, bz2, zlib, gzip) or the JSON of a Zarr v2 codec; repeatable.
+    #[arg(long, value_name = "CODEC", conflicts_with = "deflate")]
+    codec: Vec<String>,
+    /// Copy only these variables, with their coordinates.
+    #[arg(short = 'V', long, value_name = "VAR,...", value_delimiter = ',')]
+    variables: Vec<String>,
+    /// Copy only these groups, with all below them.
+    #[arg(short, long, value_name = "GROUP,...", value_delimiter = ',')]
+    groups: Vec<String>,
+    /// Copy only this box of a variable, with its coordinates: VAR[0:10:2,5,:]; repeatable.
+    #[arg(long, value_name = "VAR[SEL]")]
+    select: Vec<String>,
+    /// Make unlimited dimensions fixed.
+    #[arg(short = 'u', long)]
+    fixed: bool,
+    /// Replace the target if it is a dataset.
+    #[arg(long)]
+    overwrite: bool,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Kinds by their short names.
+#[derive(Clone, Copy, ValueEnum)]
+enum KindName {
+    /// netCDF-3 classic (CDF-1).
+    Nc3,
+    /// netCDF-3 with 64-bit offsets (CDF-2).
+    Nc6,
+    /// netCDF-3 with 64-bit data (CDF-5).
+    Nc5,
+    /// NCZarr, Zarr v2 underneath.
+    Nczarr,
+    /// Plain Zarr v2.
+    Zarr2,
+    /// Zarr v3, with NCZarr's information unless --dialect plain.
+    Zarr3,
+}
+
+/// Dialects by their short names.
+#[derive(Clone, Copy, ValueEnum)]
+enum DialectName {
+    /// netcdf-c 4.9.3 and newer (the default).
+    Att,
+    /// netcdf-c 4.9.1 and 4.9.2.
+    Lc,
+    /// netcdf-c 4.8.1 and 4.9.0.
+    Uc,
+    /// The draft of December 2018.
+    #[value(name = "2018")]
+    D18,
+    /// Without any NCZarr information.
+    Plain,
+}
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let source = Dataset::open_with(&args.source, &ncirrus::OpenOptions::default(), session)?;
+    let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
+    let show = |progress: Progress<'_>| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        bar.set_message(progress.variable.to_owned());
+    };
+    let options = CopyOptions { progress: Some(&show), ..options(args)? };
+    let report = ncirrus::copy(&source, &args.target, &options, session);
+    bar.finish_and_clear();
+    tell(&report?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
+    Ok(CopyOptions {
+        create: CreateOptions {
+            kind: args.kind.map(Kind::from),
+            dialect: args.dialect.map(Dialect::from),
+            array_dimensions: !args.no_array_dimensions,
+            consolidated: !args.no_consolidated,
+            overwrite: args.overwrite,
+            ..CreateOptions::default()
+        },
+        chunks: args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<_>>()?,
+        filters: filters(args)?,
+        variables: args.variables.clone(),
+        groups: args.groups.clone(),
+        select: args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<_>>()?,
+        fix_unlimited: args.fixed,
+        progress: None,
+    })
+}
+
+fn filters(args: &Args) -> Result<Filters> {
+    let mut filters = Vec::new();
+    if args.shuffle {
+        filters.push(CodecSpec::hdf5(2, &[]));
+    }
+    match args.deflate {
+        Some(0) => return Ok(Filters::Remove),
+        Some(level) => filters.push(CodecSpec::hdf5(1, &[level])),
+        None => {}
+    }
+    for codec in &args.codec {
+        filters.push(parse_codec(codec)?);
+    }
+    Ok(if filters.is_empty() { Filters::Keep } else { Filters::Replace(filters) })
+}
+
+/// A codec by name, or as the JSON object of Zarr v2.
+fn parse_codec(text: &str) -> Result<CodecSpec> {
+    if !text.starts_with('{') {
+        let mut object = serde_json::Map::new();
+        object.insert("id".to_owned(), text.into());
+        return Ok(CodecSpec::V2(object));
+    }
+    match serde_json::from_str(text) {
+        Ok(serde_json::Value::Object(object)) if object.contains_key("id") => Ok(CodecSpec::V2(object)),
+        _ => Err(Error::invalid(format!("{text:?} is not the JSON of a codec; it needs an \"id\""))),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "losses are told on standard error")]
+fn tell(report: &CopyReport) {
+    report.losses.iter().for_each(|loss| eprintln!("ncirrus: {loss}"));
+}
+
+/// A bar on a terminal; hidden elsewhere.
+fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}% {elapsed} {msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+impl From<KindName> for Kind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Nc3 => Self::Nc3,
+            KindName::Nc6 => Self::Nc6,
+            KindName::Nc5 => Self::Nc5,
+            KindName::Nczarr => Self::NcZarr,
+            KindName::Zarr2 => Self::Zarr2,
+            KindName::Zarr3 => Self::Zarr3,
+        }
+    }
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Att => Self::Att,
+            DialectName::Lc => Self::Lc,
+            DialectName::Uc => Self::Uc,
+            DialectName::D18 => Self::D18,
+            DialectName::Plain => Self::Plain,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `ncirrus dump`: CDL, as ncdump prints it.
+use super::finish;
+use crate::exit;
+use clap::{Args as ClapArgs, ValueEnum};
+use ncirrus::{Dataset, Result, Session, cdl};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Print a dataset as CDL text, byte for byte as ncdump does.
+#[derive(ClapArgs)]
+#[command(disable_help_flag = true, after_help = "Examples:
+  ncirrus dump sst.nc                     everything
+  ncirrus dump -h s3://bucket/sst.zarr    the header only
+  ncirrus dump -v sst,time -p 9,17 sst.nc two variables, exact numbers
+  ncirrus dump -t -c store.zarr.zip       coordinates, times as dates")]
+pub(crate) struct Args {
+    /// Path or URL of the dataset.
+    url: String,
+    /// Print help.
+    #[arg(long, action = clap::ArgAction::Help)]
+    help: Option<bool>,
+    /// Header only: no data.
+    #[arg(short = 'h', conflicts_with_all = ["coordinates", "variables"])]
+    header: bool,
+    /// Header and the data of coordinate variables.
+    #[arg(short = 'c')]
+    coordinates: bool,
+    /// Data of these variables only.
+    #[arg(short, value_name = "VAR,...", value_delimiter = ',')]
+    variables: Vec<String>,
+    /// Data of these groups only.
+    #[arg(short, value_name = "GROUP,...", value_delimiter = ',')]
+    groups: Vec<String>,
+    /// Print only the kind of the dataset.
+    #[arg(short)]
+    kind: bool,
+    /// Show how variables are stored, as special attributes.
+    #[arg(short)]
+    special: bool,
+    /// Times as dates with a blank between date and time.
+    #[arg(short)]
+    times: bool,
+    /// Times as dates in ISO 8601 form, with a T.
+    #[arg(short, conflicts_with = "times")]
+    iso_times: bool,
+    /// Brief comments with the indices of each row: c or f (Fortran order and counting).
+    #[arg(short, value_name = "c|f")]
+    brief: Option<Indices>,
+    /// One value per line with its indices: c or f (Fortran order and counting).
+    #[arg(short, value_name = "c|f", conflicts_with = "brief")]
+    full: Option<Indices>,
+    /// Longest line of data.
+    #[arg(short, value_name = "N", default_value_t = 80)]
+    length: usize,
+    /// Significant digits of float and double.
+    #[arg(short, value_name = "F[,D]", value_parser = parse_precision)]
+    precision: Option<(usize, Option<usize>)>,
+    /// Name of the dataset in the output.
+    #[arg(short, value_name = "NAME")]
+    name: Option<String>,
+    /// NcML instead of CDL (classic model only).
+    #[arg(short = 'x')]
+    ncml: bool,
+}
+
+/// How indices are counted.
+#[derive(Clone, Copy, ValueEnum)]
+enum Indices {
+    /// From 0, slowest first.
+    C,
+    /// From 1, fastest first.
+    F,
+}
+
+impl From<Indices> for cdl::IndexOrder {
+    fn from(indices: Indices) -> Self {
+        match indices {
+            Indices::C => Self::C,
+            Indices::F => Self::Fortran,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let dataset = Dataset::open_with(&args.url, &ncirrus::OpenOptions::default(), session)?;
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    if args.kind {
+        return finish(writeln!(out, "{}", dataset.kind()).and_then(|()| out.flush()));
+    }
+    let options = options(args, &dataset);
+    if args.ncml {
+        ncirrus::dump_ncml(&dataset, &mut out, &options)?;
+        return finish(out.flush());
+    }
+    let summary = ncirrus::dump(&dataset, &mut out, &options)?;
+    let flushed = out.flush();
+    drop(out);
+    let faults = &summary.faults;
+    faults.iter().for_each(|fault| complain(&format!("{fault}")));
+    let done = finish(flushed)?;
+    Ok(if faults.is_empty() { done } else { ExitCode::from(exit::PARTIAL) })
+}
+
+fn options(args: &Args, dataset: &Dataset) -> cdl::Options {
+    let data = match (args.header, args.coordinates) {
+        (true, _) => cdl::DataChoice::HeaderOnly,
+        (_, true) => cdl::DataChoice::Coordinates,
+        _ => cdl::DataChoice::All,
+    };
+    let annotation = |style| move |order: Indices| cdl::Annotation { style, order: order.into() };
+    let brief = args.brief.map(annotation(cdl::AnnotationStyle::Brief));
+    let times = match (args.times, args.iso_times) {
+        (_, true) => Some(cdl::TimeStyle::T),
+        (true, _) => Some(cdl::TimeStyle::Blank),
+        _ => None,
+    };
+    cdl::Options {
+        name: args.name.clone().unwrap_or_else(|| dataset.name().to_owned()),
+        data,
+        variables: args.variables.clone(),
+        groups: args.groups.clone(),
+        special: args.special,
+        line_len: args.length,
+        float_digits: args.precision.map(|(float, _)| float),
+        double_digits: args.precision.and_then(|(_, double)| double),
+        times,
+        annotation: brief.or(args.full.map(annotation(cdl::AnnotationStyle::Full))),
+        classic: ncirrus::is_classic(dataset),
+        ..cdl::Options::default()
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "members that could not be read are told of on standard error")]
+fn complain(message: &str) {
+    eprintln!("ncirrus: {message}");
+}
+
+fn parse_precision(text: &str) -> std::result::Result<(usize, Option<usize>), String> {
+    let digits = |part: &str| match part.parse::<usize>() {
+        Ok(digits @ 1..=64) => Ok(digits),
+        _ => Err(format!("{part:?} is not a number of digits from 1 to 64")),
+    };
+    match text.split_once(',') {
+        Some((float, double)) => Ok((digits(float)?, Some(digits(double)?))),
+        None => Ok((digits(text)?, None)),
+    }
+}

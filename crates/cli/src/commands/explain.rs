@@ -1,0 +1,63 @@
+//! `ncirrus explain`: how a read would be done.
+use super::show_size;
+use clap::Args as ClapArgs;
+use ncirrus::{Dataset, Result, Session, VariableSelect};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Explain how a selection would be read: requests, bytes, chunks, over-read, decoding.
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus explain s3://bucket/sst.zarr sst              the whole variable
+  ncirrus explain sst.nc 'sst[:,90,180]'                a point series")]
+pub(crate) struct Args {
+    /// Path or URL of the dataset.
+    url: String,
+    /// Variable and selection: VAR or VAR[0:10:2,5,:].
+    variable: String,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let dataset = Dataset::open_with(&args.url, &ncirrus::OpenOptions::default(), session)?;
+    let opening = session.statistics();
+    let select = VariableSelect::parse(&args.variable)?;
+    let variable = dataset.variable(&select.path)?;
+    let selection = select.resolve(&variable.shape())?;
+    let plan = dataset.plan(&variable, &selection)?;
+    let summary = plan.summary();
+    let mut out = anstream::stdout().lock();
+    let written = if args.json {
+        let object = serde_json::json!({
+            "variable": variable.path(),
+            "selected": selection.shape(),
+            "elements": selection.element_count(),
+            "open": {"requests": opening.requests, "bytes": opening.bytes_fetched},
+            "requests": summary.requests,
+            "bytes": summary.bytes,
+            "chunks": summary.chunks,
+            "decoded_bytes": summary.decoded_bytes,
+            "needed_bytes": summary.needed_bytes,
+        });
+        writeln!(out, "{object:#}")
+    } else {
+        let over = summary.bytes.saturating_sub(summary.needed_bytes.min(summary.bytes));
+        writeln!(
+            out,
+            "{} {:?}\nopen      {} requests, {}\nread      {} requests, {}\nchunks    {}\ndecoded   {}\nneeded    {}\nover-read {}\n\n{plan}",
+            variable.path(),
+            selection.shape(),
+            opening.requests,
+            show_size(opening.bytes_fetched),
+            summary.requests,
+            show_size(summary.bytes),
+            summary.chunks,
+            show_size(summary.decoded_bytes),
+            show_size(summary.needed_bytes),
+            show_size(over),
+        )
+    };
+    super::finish(written)
+}

@@ -1,0 +1,108 @@
+//! `ncirrus info`: a summary for people, or as JSON.
+use super::{finish, show_size};
+use anstyle::{AnsiColor, Style};
+use clap::Args as ClapArgs;
+use ncirrus::{Dataset, GroupInfo, Info, Result, Session, VariableInfo};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Summarise a dataset: dimensions, variables with shapes, chunks, filters and sizes.
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus info sst.nc
+  ncirrus info --json s3://bucket/sst.zarr | jq .groups[0].variables")]
+pub(crate) struct Args {
+    /// Path or URL of the dataset.
+    url: String,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+    /// Attributes too.
+    #[arg(short, long)]
+    attributes: bool,
+}
+
+const NAME: Style = Style::new().bold();
+const TYPE: Style = AnsiColor::Cyan.on_default();
+const QUIET: Style = Style::new().dimmed();
+const FAULT: Style = AnsiColor::Red.on_default();
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let dataset = Dataset::open_with(&args.url, &ncirrus::OpenOptions::default(), session)?;
+    let info = ncirrus::info(&dataset)?;
+    let mut out = anstream::stdout().lock();
+    if args.json {
+        return finish(writeln!(out, "{:#}", info.to_json()));
+    }
+    finish(show(&mut out, &info, args.attributes))
+}
+
+fn show(out: &mut impl Write, info: &Info, attributes: bool) -> io::Result<()> {
+    writeln!(out, "{NAME}{}{NAME:#}  {}", info.name, info.kind)?;
+    for (name, value) in &info.facts {
+        writeln!(out, "  {QUIET}{name}: {value}{QUIET:#}")?;
+    }
+    for warning in &info.warnings {
+        writeln!(out, "  {FAULT}warning: {warning}{FAULT:#}")?;
+    }
+    info.groups.iter().try_for_each(|group| show_group(out, group, attributes))
+}
+
+fn show_group(out: &mut impl Write, group: &GroupInfo, attributes: bool) -> io::Result<()> {
+    if group.path != "/" {
+        writeln!(out, "\ngroup {NAME}{}{NAME:#}", group.path)?;
+    }
+    if let Some(fault) = &group.fault {
+        writeln!(out, "  {FAULT}{fault}{FAULT:#}")?;
+    }
+    if !group.dimensions.is_empty() {
+        let dimension = |(name, len, unlimited): &(String, u64, bool)| {
+            format!("{name}={len}{}", if *unlimited { " (unlimited)" } else { "" })
+        };
+        let list: Vec<String> = group.dimensions.iter().map(dimension).collect();
+        writeln!(out, "dimensions  {}", list.join(", "))?;
+    }
+    if !group.types.is_empty() {
+        writeln!(out, "types       {}", group.types.join(", "))?;
+    }
+    let width = group.variables.iter().map(|variable| variable.name.chars().count()).max().unwrap_or(0);
+    for variable in &group.variables {
+        show_variable(out, variable, width, attributes)?;
+    }
+    if attributes {
+        show_attributes(out, &group.attributes)?;
+    }
+    Ok(())
+}
+
+fn show_variable(out: &mut impl Write, variable: &VariableInfo, width: usize, attributes: bool) -> io::Result<()> {
+    let axes = variable.dimensions.iter().zip(&variable.shape);
+    let axes: Vec<String> = axes.map(|(name, len)| format!("{name}={len}")).collect();
+    let pad = width.saturating_sub(variable.name.chars().count());
+    write!(out, "  {NAME}{}{NAME:#}{:pad$}  {TYPE}{}{TYPE:#} ({})", variable.name, "", variable.ty, axes.join(", "))?;
+    if let Some(chunks) = variable.chunks.as_ref().filter(|chunks| !chunks.is_empty()) {
+        let chunks: Vec<String> = chunks.iter().map(ToString::to_string).collect();
+        write!(out, "  {QUIET}chunks{QUIET:#} {}", chunks.join("x"))?;
+    }
+    if !variable.filters.is_empty() {
+        write!(out, "  {QUIET}filters{QUIET:#} {}", variable.filters.join(" "))?;
+    }
+    match (variable.raw_bytes, variable.stored_bytes) {
+        (Some(raw), Some(stored)) => write!(out, "  {} {QUIET}stored as{QUIET:#} {}", show_size(raw), show_size(stored))?,
+        (Some(raw), None) => write!(out, "  {}", show_size(raw))?,
+        (None, Some(stored)) => write!(out, "  {QUIET}stored as{QUIET:#} {}", show_size(stored))?,
+        (None, None) => {}
+    }
+    writeln!(out)?;
+    if let Some(fault) = &variable.fault {
+        writeln!(out, "    {FAULT}cannot be read: {fault}{FAULT:#}")?;
+    }
+    if attributes { show_attributes(out, &variable.attributes) } else { Ok(()) }
+}
+
+fn show_attributes(out: &mut impl Write, attributes: &[(String, String)]) -> io::Result<()> {
+    for (name, value) in attributes {
+        writeln!(out, "      {name}: {}", value.replace('\n', "\n        "))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Cutting arrays into cells.
+use ncirrus_layout::{Cells, ChunkGrid};
+use proptest::prelude::*;
+
+#[test]
+fn impossible_grids_are_refused() {
+    assert!(ChunkGrid::regular(vec![1, 0]).is_err());
+    assert!(ChunkGrid::rectilinear(&[vec![]]).is_err());
+    assert!(ChunkGrid::rectilinear(&[vec![3, 0]]).is_err());
+    assert!(ChunkGrid::rectilinear(&[vec![u64::MAX, 1]]).is_err());
+}
+
+#[test]
+fn a_scalar_has_one_cell() {
+    let grid = ChunkGrid::regular(Vec::new()).unwrap();
+    assert_eq!(grid.region(&[]).unwrap().element_count(), Some(1));
+    assert!(grid.clipped_region(&[], &[]).is_some());
+    let mut cells = Cells::new(0);
+    cells.push(&[]);
+    assert_eq!((cells.len(), cells.get(0).len()), (1, 0));
+}
+
+#[test]
+fn huge_coordinates_are_no_cells_rather_than_overflows() {
+    let grid = ChunkGrid::regular(vec![1 << 40]).unwrap();
+    assert_eq!(grid.span(0, u64::MAX), None);
+    assert_eq!(grid.cells_along(0, u64::MAX), 1 << 24);
+}
+
+fn covers_each_element_once(grid: &ChunkGrid, len: u64) -> Result<(), TestCaseError> {
+    let mut next = 0;
+    for cell in 0..grid.cells_along(0, len) {
+        let region = grid.clipped_region(&[cell], &[len]).unwrap();
+        prop_assert_eq!(region.start[0], next);
+        for element in region.start[0]..region.start[0] + region.count[0] {
+            prop_assert_eq!(grid.cell_at(0, element), Some(cell));
+        }
+        next += region.count[0];
+    }
+    prop_assert_eq!(next, len);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn cells_of_a_regular_grid_cover_each_element_once(len in 0u64..200, chunk in 1u64..50) {
+        covers_each_element_once(&ChunkGrid::regular(vec![chunk]).unwrap(), len)?;
+    }
+
+    #[test]
+    fn cells_of_a_rectilinear_grid_cover_each_element_once(lengths in prop::collection::vec(1u64..9, 1..12)) {
+        let len = lengths.iter().sum();
+        covers_each_element_once(&ChunkGrid::rectilinear(&[lengths]).unwrap(), len)?;
+    }
+}

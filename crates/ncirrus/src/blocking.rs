@@ -1,0 +1,68 @@
+//! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
+use crate::dataset::{Dataset, State};
+use crate::{Error, Result, Selection, Values};
+use ncirrus_engine::Plan;
+use ncirrus_layout::Source;
+use ncirrus_model::{Attributes, Model, NodeId, VarId};
+use std::sync::Arc;
+
+impl Dataset {
+    /// The present definitions; attributes may be pending.
+    pub(crate) fn snapshot(&self) -> Arc<Model> {
+        match self.state() {
+            State::Reading(dataset) => dataset.model(),
+            State::Writing(open) => open.writer.model(),
+        }
+    }
+
+    pub(crate) fn fetch_attributes(&self, nodes: &[NodeId]) -> Result<Vec<Result<Attributes>>> {
+        match self.state() {
+            State::Reading(dataset) => Ok(self.engine().block_on(dataset.attributes(nodes))),
+            State::Writing(_) => Err(Error::internal("a dataset that is written has its attributes at hand")),
+        }
+    }
+
+    pub(crate) fn read_values(&self, var: VarId, selection: &Selection) -> Result<Values> {
+        match self.state() {
+            State::Reading(dataset) => self.engine().block_on(dataset.read(var, selection)),
+            State::Writing(open) => self.engine().block_on(open.writer.read(var, selection)),
+        }
+    }
+
+    pub(crate) fn read_native(&self, var: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        match self.state() {
+            State::Reading(dataset) => self.engine().block_on(dataset.read_into(var, selection, out)),
+            State::Writing(open) => {
+                let values = self.engine().block_on(open.writer.read(var, selection))?;
+                let bytes = values.as_bytes().filter(|bytes| bytes.len() == out.len());
+                out.copy_from_slice(bytes.ok_or_else(|| Error::invalid("the buffer does not fit the selection"))?);
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn write_values(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
+        let open = self.open_for_writing()?;
+        self.engine().block_on(open.writer.write(var, selection, values))
+    }
+
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
+        let open = self.open_for_writing()?;
+        self.engine().block_on(open.writer.edit(change))
+    }
+
+    pub(crate) fn make_true(&self) -> Result<()> {
+        let open = self.open_for_writing()?;
+        self.engine().block_on(open.writer.sync())
+    }
+
+    pub(crate) fn plan_read(&self, var: VarId, selection: &Selection) -> Result<Plan> {
+        let dataset = self.reader()?;
+        self.engine().block_on(dataset.plan(var, selection))
+    }
+
+    pub(crate) fn find_source(&self, var: VarId) -> Result<Arc<Source>> {
+        let dataset = self.reader()?;
+        self.engine().block_on(dataset.source(var))
+    }
+}

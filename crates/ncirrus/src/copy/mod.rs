@@ -1,0 +1,106 @@
+//! Copying a dataset to any writable kind and place.
+mod blueprint;
+mod chunking;
+mod choice;
+
+pub use chunking::ChunkRule;
+
+use crate::create::CreateOptions;
+use crate::select::VariableSelect;
+use crate::{CodecSpec, Dataset, Result, Selection, Session};
+use blueprint::{Blueprint, Pair};
+
+/// Choices for [`copy`].
+#[derive(Default)]
+pub struct CopyOptions<'a> {
+    /// Kind, dialect and layout of the copy.
+    pub create: CreateOptions,
+    /// Chunk shapes; rules for a variable beat rules for dimensions.
+    pub chunks: Vec<ChunkRule>,
+    /// Filters of the copy.
+    pub filters: Filters,
+    /// Copy only these variables (paths or simple names) and what they need; empty: all.
+    pub variables: Vec<String>,
+    /// Copy only these groups (paths or simple names); empty: all.
+    pub groups: Vec<String>,
+    /// Copy only these boxes, with their coordinates.
+    pub select: Vec<VariableSelect>,
+    /// Unlimited dimensions become fixed.
+    pub fix_unlimited: bool,
+    /// Called as elements are copied.
+    pub progress: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
+}
+
+/// Filters of a copy.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Filters {
+    /// Those of the source.
+    #[default]
+    Keep,
+    /// None.
+    Remove,
+    /// These, for every variable that is chunked and of fixed element size.
+    Replace(Vec<CodecSpec>),
+}
+
+/// How far a copy is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Path of the variable that is being copied.
+    pub variable: &'a str,
+    /// Elements copied so far, of all variables.
+    pub done: u64,
+    /// Elements to copy.
+    pub total: u64,
+}
+
+/// What a copy did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CopyReport {
+    /// Variables copied.
+    pub variables: usize,
+    /// Elements copied.
+    pub elements: u64,
+    /// What could not be carried over and why: members the source cannot give, and losses the target forces.
+    pub losses: Vec<String>,
+}
+
+/// Copies a dataset to `target`, which appears whole or not at all. Memory is bounded by the session's budget.
+///
+/// # Errors
+/// When the source cannot be read or the target cannot hold it (the error names the member), or is there already.
+pub fn copy(source: &Dataset, target: &str, options: &CopyOptions<'_>, session: &Session) -> Result<CopyReport> {
+    let create = options.create.clone().for_model(target, source.model()?.as_ref())?;
+    let blueprint = Blueprint::draw(source, options, &create)?;
+    let copy = Dataset::create_with(target, &create, session)?;
+    let model = blueprint.model.clone();
+    copy.edit(|empty| {
+        *empty = model;
+        Ok(())
+    })?;
+    let total = blueprint.pairs.iter().map(Pair::element_count).sum();
+    let mut report = CopyReport { losses: blueprint.losses, ..CopyReport::default() };
+    for pair in &blueprint.pairs {
+        copy_values(source, &copy, pair, &mut |done| {
+            if let Some(progress) = options.progress {
+                progress(Progress { variable: &pair.path, done: report.elements + done, total });
+            }
+        })?;
+        report.variables += 1;
+        report.elements += pair.element_count();
+    }
+    copy.close()?;
+    Ok(report)
+}
+
+/// Copies one variable's values piece by piece.
+fn copy_values(source: &Dataset, copy: &Dataset, pair: &Pair, progress: &mut dyn FnMut(u64)) -> Result<()> {
+    let mut done = 0;
+    for (from, to) in pair.pieces() {
+        let values = source.read_values(pair.from, &from).map_err(|error| error.at_path(&*pair.path))?;
+        copy.write_values(pair.to, &to, &values).map_err(|error| error.at_path(&*pair.path))?;
+        done += Selection::element_count(&to).unwrap_or(0);
+        progress(done);
+    }
+    Ok(())
+}

@@ -1,0 +1,321 @@
+//! A dataset: opened, created or opened for change.
+use crate::create::CreateOptions;
+use crate::{Attribute, Error, Group, Result, Selection, Session, Variable};
+use ncirrus_engine::Plan;
+use ncirrus_layout::{ErrorKind, OpenOptions, Source};
+use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
+use ncirrus_store::{Opened, Staged};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A dataset: groups, dimensions, types, variables and attributes, and the values of the variables. Cheap to clone.
+///
+/// A dataset that was created or opened for update keeps its changes to itself until [`sync`](Self::sync) or
+/// [`close`](Self::close); dropping the last handle of one that was never closed abandons what was not synced, and a
+/// creation leaves nothing behind.
+#[derive(Clone)]
+pub struct Dataset(Arc<Inner>);
+
+struct Inner {
+    session: Session,
+    name: String,
+    url: String,
+    state: State,
+    complete: Mutex<Option<Arc<Model>>>,
+}
+
+pub(crate) enum State {
+    Reading(ncirrus_engine::Dataset),
+    Writing(Writing),
+}
+
+pub(crate) struct Writing {
+    pub(crate) writer: ncirrus_engine::Writer,
+    /// Where a new dataset waits until it is closed; `None` for one that is changed in place.
+    staged: Mutex<Option<Staged>>,
+    closed: AtomicBool,
+    kind: &'static str,
+}
+
+impl Dataset {
+    /// Opens a dataset for reading, in a session of its own.
+    ///
+    /// # Errors
+    /// `NotFound`, `Denied`, `Malformed` or `Unsupported`; the place names the object.
+    pub fn open(url: &str) -> Result<Self> {
+        Self::open_with(url, &OpenOptions::default(), &Session::new()?)
+    }
+
+    /// Opens a dataset for reading with options, in a session.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
+        let (opened, dataset) = Self::open_engine(url, options, session)?;
+        Ok(Self::new(session, url, opened.name, State::Reading(dataset)))
+    }
+
+    /// Creates a dataset of the kind that the URL's mode or the name's ending tells, in a session of its own.
+    ///
+    /// # Errors
+    /// `Conflict` when something is there already; `Denied`; `Invalid` when the kind cannot be told.
+    pub fn create(url: &str) -> Result<Self> {
+        Self::create_with(url, &CreateOptions::default(), &Session::new()?)
+    }
+
+    /// Creates a dataset with options, in a session. Nothing appears at the target before [`close`](Self::close).
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_with(url: &str, options: &CreateOptions, session: &Session) -> Result<Self> {
+        let target = options.resolve(url)?;
+        let staged = ncirrus_store::create(url, target.shape(), options.clobber(), &session.stores_for(options))?;
+        let writer = session.engine.block_on(session.engine.create(
+            Arc::clone(&staged.store),
+            staged.root.clone(),
+            target.writing(),
+        ))?;
+        let name = ncirrus_store::dataset_name(url);
+        let state = Writing {
+            writer,
+            staged: Mutex::new(Some(staged)),
+            closed: AtomicBool::new(false),
+            kind: target.kind_name(),
+        };
+        Ok(Self::new(session, url, name, State::Writing(state)))
+    }
+
+    /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); `Unsupported` when the format or place cannot be changed.
+    pub fn update(url: &str) -> Result<Self> {
+        Self::update_with(url, &OpenOptions::default(), &Session::new()?)
+    }
+
+    /// As [`update`](Self::update), with options, in a session.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn update_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
+        let (opened, dataset) = Self::open_engine(url, options, session)?;
+        let kind = dataset.catalog().kind();
+        let writer = session.engine.block_on(session.engine.update(&dataset))?;
+        let state = Writing { writer, staged: Mutex::new(None), closed: AtomicBool::new(false), kind };
+        Ok(Self::new(session, url, opened.name, State::Writing(state)))
+    }
+
+    fn open_engine(url: &str, options: &OpenOptions, session: &Session) -> Result<(Opened, ncirrus_engine::Dataset)> {
+        let opened = ncirrus_store::open(url, &session.stores)?;
+        let options = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
+        let (store, root) = (Arc::clone(&opened.store), opened.root.clone());
+        let dataset = session.engine.block_on(session.engine.open(store, root, &session.drivers, &options))?;
+        Ok((opened, dataset))
+    }
+
+    fn new(session: &Session, url: &str, name: String, state: State) -> Self {
+        let (session, url) = (session.clone(), url.to_owned());
+        Self(Arc::new(Inner { session, name, url, state, complete: Mutex::default() }))
+    }
+
+    /// The root group.
+    pub fn root(&self) -> Group {
+        Group::new(self.clone(), self.snapshot().root())
+    }
+
+    /// The group at a path such as `/model/run1`.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn group(&self, path: &str) -> Result<Group> {
+        let id = self.snapshot().group_at(path);
+        let id = id.ok_or_else(|| Error::not_found(format!("no group {path:?}")).at_object(&self.0.url))?;
+        Ok(Group::new(self.clone(), id))
+    }
+
+    /// The variable at a path such as `/model/run1/sst`; the leading slash may be left out.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn variable(&self, path: &str) -> Result<Variable> {
+        let id = self.snapshot().variable_at(path);
+        let id = id.ok_or_else(|| Error::not_found(format!("no variable {path:?}")).at_object(&self.0.url))?;
+        Ok(Variable::new(self.clone(), id))
+    }
+
+    /// All variables of all groups.
+    pub fn variables(&self) -> Vec<Variable> {
+        self.snapshot().variables().into_iter().map(|id| Variable::new(self.clone(), id)).collect()
+    }
+
+    /// A global attribute; `None` when there is none of that name.
+    ///
+    /// # Errors
+    /// When attributes cannot be read.
+    pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
+        self.root().attribute(name)
+    }
+
+    /// All definitions with all attributes.
+    ///
+    /// # Errors
+    /// When the attributes cannot be fetched; damage of one member is recorded in its place.
+    pub fn model(&self) -> Result<Arc<Model>> {
+        let model = self.snapshot();
+        if matches!(self.0.state, State::Writing(_)) {
+            return Ok(model);
+        }
+        if let Some(complete) = &*self.0.complete.lock().unwrap_or_else(PoisonError::into_inner) {
+            return Ok(Arc::clone(complete));
+        }
+        let complete = self.completed(model)?;
+        *self.0.complete.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&complete));
+        Ok(complete)
+    }
+
+    /// The model with the attributes that were pending.
+    fn completed(&self, model: Arc<Model>) -> Result<Arc<Model>> {
+        let groups = model.walk().into_iter().map(NodeId::Group);
+        let nodes = groups.chain(model.variables().into_iter().map(NodeId::Variable));
+        let pending: Vec<NodeId> =
+            nodes.filter(|node| matches!(model.attributes(*node), Some(AttributeState::Pending))).collect();
+        if pending.is_empty() {
+            return Ok(model);
+        }
+        let mut complete = Model::clone(&model);
+        for (node, attributes) in pending.iter().zip(self.fetch_attributes(&pending)?) {
+            if let Some(state) = complete.attributes_mut(*node) {
+                *state = match attributes {
+                    Ok(attributes) => AttributeState::Known(attributes),
+                    Err(error) => AttributeState::Damaged(Fault::from(&error)),
+                };
+            }
+        }
+        Ok(Arc::new(complete))
+    }
+
+    /// How a selection of a variable would be read: requests, bytes, chunks.
+    ///
+    /// # Errors
+    /// When the selection does not fit, the variable is inaccessible, or the dataset is open for writing.
+    pub fn plan(&self, variable: &Variable, selection: &Selection) -> Result<Plan> {
+        self.plan_read(variable.id(), selection)
+    }
+
+    /// Where a variable's elements lie.
+    ///
+    /// # Errors
+    /// When the variable is inaccessible, or the dataset is open for writing.
+    pub fn source(&self, variable: &Variable) -> Result<Arc<Source>> {
+        self.find_source(variable.id())
+    }
+
+    /// Kind of the dataset as `ncdump -k` names it, such as `classic` or `netCDF-4`.
+    pub fn kind(&self) -> &'static str {
+        match &self.0.state {
+            State::Reading(dataset) => dataset.catalog().kind(),
+            State::Writing(open) => open.kind,
+        }
+    }
+
+    /// Facts about the storage, such as the dialect: name and value.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        match &self.0.state {
+            State::Reading(dataset) => dataset.catalog().facts(),
+            State::Writing(_) => Vec::new(),
+        }
+    }
+
+    /// Things that were repaired or ignored on opening.
+    pub fn warnings(&self) -> Vec<String> {
+        match &self.0.state {
+            State::Reading(dataset) => dataset.catalog().warnings(),
+            State::Writing(_) => Vec::new(),
+        }
+    }
+
+    /// The dataset's name: the last segment of the URL without its ending.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The URL or path it was opened by.
+    pub fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// The session it was opened in.
+    pub fn session(&self) -> &Session {
+        &self.0.session
+    }
+
+    /// Changes definitions: whatever [`Model`] allows, all of it or, when `change` fails, none of it.
+    ///
+    /// # Errors
+    /// What `change` fails with; `Unsupported` naming a member that the format cannot hold; `Invalid` when the dataset
+    /// is not open for writing.
+    pub fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
+        self.change(change)
+    }
+
+    /// Makes everything written so far durable, and visible to others when the dataset is changed in place.
+    ///
+    /// # Errors
+    /// When writing fails; what was true before stays true.
+    pub fn sync(&self) -> Result<()> {
+        self.make_true()
+    }
+
+    /// Ends writing: a last [`sync`](Self::sync), and a new dataset appears at its place. Nothing happens for one that
+    /// is only read. Other handles of a dataset that was written are of no more use.
+    ///
+    /// # Errors
+    /// When writing fails; a new dataset then does not appear.
+    pub fn close(self) -> Result<()> {
+        let State::Writing(open) = &self.0.state else { return Ok(()) };
+        self.make_true()?;
+        open.closed.store(true, Ordering::Release);
+        let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
+        staged.map_or(Ok(()), Staged::commit)
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.0.state
+    }
+
+    pub(crate) fn engine(&self) -> &ncirrus_engine::Session {
+        &self.0.session.engine
+    }
+
+    pub(crate) fn open_for_writing(&self) -> Result<&Writing> {
+        match &self.0.state {
+            State::Writing(open) if open.closed.load(Ordering::Acquire) => {
+                Err(Error::invalid("the dataset was closed").at_object(&self.0.url))
+            }
+            State::Writing(open) => Ok(open),
+            State::Reading(_) => {
+                let message = "the dataset is open for reading only";
+                Err(Error::new(ErrorKind::Denied, message).at_object(&self.0.url))
+            }
+        }
+    }
+
+    pub(crate) fn reader(&self) -> Result<&ncirrus_engine::Dataset> {
+        match &self.0.state {
+            State::Reading(dataset) => Ok(dataset),
+            State::Writing(_) => Err(Error::unsupported("not while the dataset is open for writing")),
+        }
+    }
+
+    /// The path of a variable, for errors.
+    pub(crate) fn path_of(&self, var: VarId) -> String {
+        self.snapshot().variable_path(var)
+    }
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dataset").field("url", &self.0.url).field("kind", &self.kind()).finish()
+    }
+}

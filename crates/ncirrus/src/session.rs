@@ -1,0 +1,102 @@
+//! The only owner of threads, caches, budgets and credentials.
+use crate::Result;
+use ncirrus_classic::ClassicDriver;
+use ncirrus_layout::{Driver, Limits};
+use ncirrus_store::StoreOptions;
+use ncirrus_zarr::ZarrDriver;
+use std::sync::Arc;
+
+/// Threads, caches, budgets, limits and credentials, shared by the datasets that are opened with it. Cheap to clone.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) engine: ncirrus_engine::Session,
+    pub(crate) stores: StoreOptions,
+    pub(crate) drivers: Arc<[Arc<dyn Driver>]>,
+}
+
+/// Makes a [`Session`]; everything has a default.
+pub struct SessionBuilder {
+    engine: ncirrus_engine::SessionBuilder,
+    stores: StoreOptions,
+}
+
+impl Session {
+    /// A session with default settings: all cores, a modest memory budget.
+    ///
+    /// # Errors
+    /// When no threads can be started.
+    pub fn new() -> Result<Self> {
+        Self::builder().build()
+    }
+
+    /// A session of your own making.
+    pub fn builder() -> SessionBuilder {
+        SessionBuilder { engine: ncirrus_engine::Session::builder(), stores: StoreOptions::default() }
+    }
+
+    /// What was fetched and decoded so far.
+    pub fn statistics(&self) -> ncirrus_engine::Statistics {
+        self.engine.statistics()
+    }
+}
+
+impl SessionBuilder {
+    /// Number of threads that decode; all cores by default.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.engine = self.engine.threads(threads);
+        self
+    }
+
+    /// Bytes that reading and writing may hold besides the caller's own buffers.
+    #[must_use]
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.engine = self.engine.memory(bytes);
+        self
+    }
+
+    /// Bytes of decoded chunks that are kept for repeated small reads.
+    #[must_use]
+    pub fn chunk_cache(mut self, bytes: usize) -> Self {
+        self.engine = self.engine.chunk_cache(bytes);
+        self
+    }
+
+    /// Limits on what data from outside may cause.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.engine = self.engine.limits(limits);
+        self
+    }
+
+    /// What reading a chunk that was never written does.
+    #[must_use]
+    pub fn missing(mut self, missing: ncirrus_engine::Missing) -> Self {
+        self.engine = self.engine.missing(missing);
+        self
+    }
+
+    /// Whether `sync` and `close` wait until the bytes are on stable storage (the default).
+    #[must_use]
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.engine = self.engine.durable(durable);
+        self.stores.durable = durable;
+        self
+    }
+
+    /// How stores are opened: credentials, time limits, zip layout.
+    #[must_use]
+    pub fn stores(mut self, stores: StoreOptions) -> Self {
+        self.stores = stores;
+        self
+    }
+
+    /// The session.
+    ///
+    /// # Errors
+    /// When no threads can be started.
+    pub fn build(self) -> Result<Session> {
+        let drivers: [Arc<dyn Driver>; 2] = [Arc::new(ClassicDriver), Arc::new(ZarrDriver)];
+        Ok(Session { engine: self.engine.build()?, stores: self.stores, drivers: Arc::new(drivers) })
+    }
+}

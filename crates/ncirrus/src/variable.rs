@@ -1,0 +1,206 @@
+//! A variable and its values.
+use crate::{Attribute, Attributes, Dataset, Element, Error, Result, Selection, Storage, TypeRef, Values};
+use ncirrus_model::{CodecSpec, Dimension, Fault, NodeId, VarId};
+
+/// A variable of a dataset: a handle, cheap to clone. Any number of threads may read and write through it.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    dataset: Dataset,
+    id: VarId,
+}
+
+impl Variable {
+    pub(crate) fn new(dataset: Dataset, id: VarId) -> Self {
+        Self { dataset, id }
+    }
+
+    /// The model's id of the variable.
+    pub fn id(&self) -> VarId {
+        self.id
+    }
+
+    /// Simple name.
+    pub fn name(&self) -> String {
+        self.with(|variable| variable.name.clone()).unwrap_or_default()
+    }
+
+    /// Absolute path.
+    pub fn path(&self) -> String {
+        self.dataset.path_of(self.id)
+    }
+
+    /// Current shape, one length per dimension; empty for a scalar.
+    pub fn shape(&self) -> Vec<u64> {
+        self.dataset.snapshot().shape(self.id)
+    }
+
+    /// Element type; `None` once the variable was removed.
+    pub fn ty(&self) -> Option<TypeRef> {
+        self.with(|variable| variable.ty)
+    }
+
+    /// The dimensions that span it, slowest first.
+    pub fn dimensions(&self) -> Vec<Dimension> {
+        let model = self.dataset.snapshot();
+        let dims = model.variable(self.id).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+        dims.iter().filter_map(|dim| model.dimension(*dim).cloned()).collect()
+    }
+
+    /// How the elements lie in storage.
+    pub fn storage(&self) -> Storage {
+        self.with(|variable| variable.storage.clone()).unwrap_or_default()
+    }
+
+    /// Filters in the order of encoding.
+    pub fn filters(&self) -> Vec<CodecSpec> {
+        self.with(|variable| variable.filters.clone()).unwrap_or_default()
+    }
+
+    /// Why the values cannot be read, if that is so.
+    pub fn fault(&self) -> Option<Fault> {
+        self.with(|variable| variable.fault.clone()).flatten()
+    }
+
+    /// All attributes, in definition order.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn attributes(&self) -> Result<Attributes> {
+        self.dataset.node_attributes(NodeId::Variable(self.id))
+    }
+
+    /// An attribute by name; `None` when there is none.
+    ///
+    /// # Errors
+    /// When attributes cannot be read.
+    pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
+        Ok(self.attributes()?.find(name).cloned())
+    }
+
+    /// Adds or replaces an attribute.
+    ///
+    /// # Errors
+    /// `Invalid` for a bad name; when the dataset is not open for writing.
+    pub fn set_attribute(&self, attribute: Attribute) -> Result<()> {
+        self.dataset.set_node_attribute(NodeId::Variable(self.id), attribute)
+    }
+
+    /// Removes an attribute.
+    ///
+    /// # Errors
+    /// `NotFound`; when the dataset is not open for writing.
+    pub fn remove_attribute(&self, name: &str) -> Result<Attribute> {
+        self.dataset.remove_node_attribute(NodeId::Variable(self.id), name)
+    }
+
+    /// Sets the fill value: one element of the variable's own type.
+    ///
+    /// # Errors
+    /// `Invalid` when it is not; when the dataset is not open for writing.
+    pub fn set_fill(&self, fill: Values) -> Result<()> {
+        self.dataset.change(|model| Ok(model.set_fill(self.id, fill)?))
+    }
+
+    /// Sets storage and filters; before any value was written.
+    ///
+    /// # Errors
+    /// When the format cannot hold it, or the dataset is not open for writing.
+    pub fn set_storage(&self, storage: Storage, filters: Vec<CodecSpec>) -> Result<()> {
+        self.dataset.change(|model| {
+            let variable = model.variable_mut(self.id).ok_or_else(|| Error::not_found("the variable was removed"))?;
+            variable.storage = storage;
+            variable.filters = filters;
+            Ok(())
+        })
+    }
+
+    /// Renames the variable.
+    ///
+    /// # Errors
+    /// `Invalid` for a bad name, `Conflict` when it is in use.
+    pub fn rename(&self, name: &str) -> Result<()> {
+        self.dataset.change(|model| Ok(model.rename_variable(self.id, name)?))
+    }
+
+    /// Values of a selection in the variable's own type, row-major.
+    ///
+    /// # Errors
+    /// When the selection does not fit, or data are damaged or cannot be had; the place names chunk and object.
+    pub fn values(&self, selection: &Selection) -> Result<Values> {
+        self.dataset.read_values(self.id, selection).map_err(|error| error.at_path(self.path()))
+    }
+
+    /// All values, converted to `T`, row-major.
+    ///
+    /// # Errors
+    /// As [`values`](Self::values); `Invalid` when the variable holds no numbers, or values do not fit `T`.
+    pub fn read<T: Element>(&self) -> Result<Vec<T>> {
+        self.read_selection(&Selection::all(&self.shape()))
+    }
+
+    /// Values of a selection, converted to `T`, row-major.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_selection<T: Element>(&self, selection: &Selection) -> Result<Vec<T>> {
+        let values = self.values(selection)?;
+        if values.atomic() == Some(T::ATOMIC) {
+            return T::from_values(values);
+        }
+        let (cast, report) = ncirrus_engine::convert::cast(&values, T::ATOMIC).map_err(|e| e.at_path(self.path()))?;
+        report.check().map_err(|error| error.at_path(self.path()))?;
+        T::from_values(cast)
+    }
+
+    /// Reads a selection into a buffer of the variable's own type, without allocating: the fastest way.
+    ///
+    /// # Errors
+    /// `Invalid` when the variable's type is not `T` or the buffer's length is not the selection's; else as
+    /// [`values`](Self::values).
+    pub fn read_into<T: Element + bytemuck::Pod>(&self, selection: &Selection, out: &mut [T]) -> Result<()> {
+        if self.ty() != Some(TypeRef::Atomic(T::ATOMIC)) {
+            let message = format!("the variable is not of type {}", T::ATOMIC.name());
+            return Err(Error::invalid(message).at_path(self.path()));
+        }
+        self.dataset.read_native(self.id, selection, bytemuck::cast_slice_mut(out)).map_err(|e| e.at_path(self.path()))
+    }
+
+    /// Writes values of the variable's own type, or numbers that are converted to it; a selection past the end of an
+    /// unlimited dimension makes it grow.
+    ///
+    /// # Errors
+    /// `Invalid` when selection, number or type of the values do not fit, or numbers do not fit the variable's type;
+    /// when the dataset is not open for writing; when writing fails.
+    pub fn write_values(&self, selection: &Selection, values: &Values) -> Result<()> {
+        let place = |error: Error| error.at_path(self.path());
+        let base = self.ty().and_then(|ty| self.dataset.snapshot().base_atomic(ty));
+        match base {
+            Some(base) if values.atomic() != Some(base) => {
+                let (cast, report) = ncirrus_engine::convert::cast(values, base).map_err(place)?;
+                report.check().map_err(place)?;
+                self.dataset.write_values(self.id, selection, &cast).map_err(place)
+            }
+            _ => self.dataset.write_values(self.id, selection, values).map_err(place),
+        }
+    }
+
+    /// Writes numbers to a selection; see [`write_values`](Self::write_values).
+    ///
+    /// # Errors
+    /// As [`write_values`](Self::write_values).
+    pub fn write<T: Element>(&self, selection: &Selection, numbers: &[T]) -> Result<()> {
+        self.write_values(selection, &T::into_values(numbers.to_vec()))
+    }
+
+    /// Writes all values: `numbers` has as many elements as the variable's current shape.
+    ///
+    /// # Errors
+    /// As [`write_values`](Self::write_values).
+    pub fn write_all<T: Element>(&self, numbers: &[T]) -> Result<()> {
+        self.write(&Selection::all(&self.shape()), numbers)
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&ncirrus_model::Variable) -> T) -> Option<T> {
+        self.dataset.snapshot().variable(self.id).map(look)
+    }
+}
