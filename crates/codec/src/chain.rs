@@ -1,0 +1,282 @@
+//! A chain of codecs, as one variable's chunks are encoded with.
+use crate::CodecError;
+use crate::codec::{Codec, copy_prefix};
+use crate::scratch::{Buffer, Contexts, Scratch};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The codecs of a variable, bound to the shape and element of its chunks, in the order of encoding.
+#[derive(Debug, Clone)]
+pub struct CodecChain {
+    stages: Arc<[Stage]>,
+}
+
+/// One codec that changes bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage {
+    /// Its place among the descriptions: the bit of the mask that says that a chunk went without it.
+    pub(crate) position: usize,
+    /// Whether chunks may go without it when it fails.
+    pub(crate) optional: bool,
+    pub(crate) codec: Arc<dyn Codec>,
+}
+
+impl CodecChain {
+    pub(crate) fn new(stages: Vec<Stage>) -> Self {
+        Self { stages: stages.into() }
+    }
+
+    /// Whether the stored bytes are the elements.
+    pub fn is_identity(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// Decodes a chunk of known length into `out`, and returns how many bytes it has beyond that (as far as that was
+    /// cheap to find out: at least one when there are any).
+    ///
+    /// `mask`: bit `i` is set when the chunk was stored without codec `i`.
+    ///
+    /// # Errors
+    /// `Short` when the chunk has fewer bytes (what there is then stands at the start of `out`), `Malformed` when it is
+    /// damaged, `Limit` when it is far larger between two codecs than it can be.
+    pub fn decode_into(
+        &self,
+        input: &[u8],
+        mask: u32,
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<usize, CodecError> {
+        let want = out.len();
+        let have = self.decode_with(input, mask, want, scratch, |last, bytes, contexts| match last {
+            Some(codec) => codec.decode_into(bytes, out, contexts),
+            None => {
+                copy_prefix(bytes, out);
+                Ok(bytes.len())
+            }
+        })?;
+        have.checked_sub(want).ok_or(CodecError::Short { have, want })
+    }
+
+    /// Decodes those bytes of a chunk of known length that lie in `ranges` (ascending), each to its place in `out`;
+    /// other bytes of `out` may stay as they are.
+    ///
+    /// Stops where the last of them is decoded, so that damage behind it can go unnoticed.
+    ///
+    /// # Errors
+    /// As [`decode_into`](Self::decode_into); `Short` only when bytes in the ranges are lacking.
+    pub fn decode_ranges(
+        &self,
+        input: &[u8],
+        mask: u32,
+        ranges: &[Range<usize>],
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<(), CodecError> {
+        let want = ranges.iter().map(|range| range.end).max().unwrap_or(0);
+        if want > out.len() {
+            return Err(CodecError::Short { have: out.len(), want });
+        }
+        let have = self.decode_with(input, mask, out.len(), scratch, |last, bytes, contexts| match last {
+            Some(codec) => codec.decode_ranges(bytes, ranges, out, contexts),
+            None => {
+                copy_ranges(bytes, ranges, out);
+                Ok(bytes.len())
+            }
+        })?;
+        if have < want { Err(CodecError::Short { have, want }) } else { Ok(()) }
+    }
+
+    /// Decodes a chunk of unknown length, at most `limit` bytes.
+    ///
+    /// # Errors
+    /// `Malformed` when the chunk is damaged, `Limit` when it has more bytes.
+    pub fn decode(
+        &self,
+        input: &[u8],
+        mask: u32,
+        limit: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>, CodecError> {
+        let active = self.active(mask);
+        let bounds = bounds(&active, None, limit);
+        let Some(((first, rest), bound)) = active.split_first().zip(bounds.first()) else {
+            return limited(input, limit);
+        };
+        let outer = decode_outer(rest, input, bounds.get(1..).unwrap_or_default(), scratch)?;
+        let (bytes, contexts) = outer.bytes(input, &mut scratch.buffers, &mut scratch.contexts);
+        if let Some(peeled) = first.peel(bytes)? {
+            return limited(bytes.get(peeled).unwrap_or_default(), limit);
+        }
+        let mut out = Buffer::default();
+        first.decode_all(bytes, None, bound.limit, &mut out, contexts)?;
+        Ok(out.into_vec())
+    }
+
+    /// Encodes a chunk; returns the bytes and the mask of the optional codecs that it went without.
+    ///
+    /// # Errors
+    /// When a codec that may not be skipped cannot encode.
+    pub fn encode(&self, input: &[u8], scratch: &mut Scratch) -> Result<(Vec<u8>, u32), CodecError> {
+        let mut skipped = 0;
+        let mut current = Place::Input;
+        for stage in self.stages.iter() {
+            let next = current.next();
+            let [first, second] = &mut scratch.buffers;
+            let (bytes, out) = match current {
+                Place::Input => (input, first),
+                Place::First => (first.as_slice(), second),
+                Place::Second => (second.as_slice(), first),
+            };
+            match stage.codec.encode(bytes, out, &mut scratch.contexts) {
+                Ok(()) => current = next,
+                Err(error) => skipped |= stage.bit().filter(|_| stage.optional).ok_or(error)?,
+            }
+        }
+        let encoded = match current {
+            Place::Input => input,
+            Place::First => scratch.buffers[0].as_slice(),
+            Place::Second => scratch.buffers[1].as_slice(),
+        };
+        Ok((encoded.to_vec(), skipped))
+    }
+
+    /// Undoes all codecs but the first, and hands that one over with its input.
+    fn decode_with<T>(
+        &self,
+        input: &[u8],
+        mask: u32,
+        want: usize,
+        scratch: &mut Scratch,
+        finish: impl FnOnce(Option<&dyn Codec>, &[u8], &mut Contexts) -> Result<T, CodecError>,
+    ) -> Result<T, CodecError> {
+        let active = self.active(mask);
+        let Some((first, rest)) = active.split_first() else {
+            return finish(None, input, &mut scratch.contexts);
+        };
+        let bounds = bounds(&active, Some(want), usize::MAX);
+        let outer = decode_outer(rest, input, bounds.get(1..).unwrap_or_default(), scratch)?;
+        let (bytes, contexts) = outer.bytes(input, &mut scratch.buffers, &mut scratch.contexts);
+        match first.peel(bytes)? {
+            Some(peeled) => finish(None, bytes.get(peeled).unwrap_or_default(), contexts),
+            None => finish(Some(*first), bytes, contexts),
+        }
+    }
+
+    fn active(&self, mask: u32) -> Vec<&dyn Codec> {
+        let used = |stage: &&Stage| stage.bit().is_none_or(|bit| mask & bit == 0);
+        self.stages.iter().filter(used).map(|stage| &*stage.codec).collect()
+    }
+}
+
+impl Stage {
+    fn bit(&self) -> Option<u32> {
+        u32::try_from(self.position).ok().and_then(|position| 1u32.checked_shl(position))
+    }
+}
+
+/// How long the bytes that a codec decodes to should be, and may be.
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    expected: Option<usize>,
+    limit: usize,
+}
+
+/// For every codec, from the expected length of the chunk: bytes between two codecs that are far more than the chunk
+/// calls for are refused, so that small inputs cannot take much memory.
+fn bounds(codecs: &[&dyn Codec], expected: Option<usize>, limit: usize) -> Vec<Bound> {
+    let limit = expected.map_or(limit, slack);
+    let mut bound = Bound { expected, limit };
+    let mut bounds = Vec::with_capacity(codecs.len());
+    for codec in codecs {
+        bounds.push(bound);
+        let expected = bound.expected.and_then(|len| codec.encoded_len(len));
+        let limit = slack(codec.encoded_len(bound.limit).unwrap_or(bound.limit));
+        bound = Bound { expected, limit: expected.map_or(limit, slack) };
+    }
+    bounds
+}
+
+/// Surplus that is tolerated between codecs: compressed random bytes are a little longer than the bytes, and
+/// some writers store more than a chunk.
+fn slack(len: usize) -> usize {
+    len.saturating_add(len / 4).saturating_add(1 << 16)
+}
+
+/// Where the bytes between two codecs are.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Input,
+    First,
+    Second,
+}
+
+impl Place {
+    fn next(self) -> Self {
+        match self {
+            Self::Input | Self::Second => Self::First,
+            Self::First => Self::Second,
+        }
+    }
+}
+
+/// A part of the input or of a buffer.
+struct Outer {
+    place: Place,
+    range: Range<usize>,
+}
+
+impl Outer {
+    fn bytes<'a>(
+        &self,
+        input: &'a [u8],
+        buffers: &'a mut [Buffer; 2],
+        contexts: &'a mut Contexts,
+    ) -> (&'a [u8], &'a mut Contexts) {
+        let whole = match self.place {
+            Place::Input => input,
+            Place::First => buffers[0].as_slice(),
+            Place::Second => buffers[1].as_slice(),
+        };
+        (whole.get(self.range.clone()).unwrap_or_default(), contexts)
+    }
+}
+
+/// Undoes the codecs from the last to the first, through the two buffers.
+fn decode_outer(
+    codecs: &[&dyn Codec],
+    input: &[u8],
+    bounds: &[Bound],
+    scratch: &mut Scratch,
+) -> Result<Outer, CodecError> {
+    let mut current = Outer { place: Place::Input, range: 0..input.len() };
+    for (codec, bound) in codecs.iter().zip(bounds).rev() {
+        let [first, second] = &mut scratch.buffers;
+        let (whole, out) = match current.place {
+            Place::Input => (input, first),
+            Place::First => (first.as_slice(), second),
+            Place::Second => (second.as_slice(), first),
+        };
+        let bytes = whole.get(current.range.clone()).unwrap_or_default();
+        if let Some(peeled) = codec.peel(bytes)? {
+            let start = current.range.start;
+            current.range = start + peeled.start..start + peeled.end;
+            continue;
+        }
+        codec.decode_all(bytes, bound.expected, bound.limit, out, &mut scratch.contexts)?;
+        current = Outer { range: 0..out.as_slice().len(), place: current.place.next() };
+    }
+    Ok(current)
+}
+
+fn limited(bytes: &[u8], limit: usize) -> Result<Vec<u8>, CodecError> {
+    if bytes.len() > limit { Err(CodecError::limit("bytes", limit)) } else { Ok(bytes.to_vec()) }
+}
+
+fn copy_ranges(bytes: &[u8], ranges: &[Range<usize>], out: &mut [u8]) {
+    for range in ranges {
+        let end = range.end.min(bytes.len());
+        if let (Some(to), Some(from)) = (out.get_mut(range.start..end), bytes.get(range.start..end)) {
+            to.copy_from_slice(from);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Blosc 1: a compressor behind a shuffle, in blocks that can be decoded one by one (`nczarr.md` 11.4).
+use crate::CodecError;
+use crate::codec::{Codec, copy_prefix};
+use crate::ffi::{BLOSC_MAX_LEN, BLOSC_OVERHEAD, BloscBuffer, BloscOptions, blosc_encode};
+use crate::scratch::{Buffer, Contexts};
+use std::ffi::CStr;
+use std::ops::Range;
+
+const NAME: &str = "blosc";
+
+/// Blosc (HDF5 filter 32001). Decoding goes by the header of the chunk alone.
+#[derive(Debug)]
+pub(crate) struct Blosc {
+    pub(crate) options: BloscOptions,
+}
+
+impl Codec for Blosc {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        Ok(Some(open(input)?.header.decoded_len))
+    }
+
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let buffer = open(input)?;
+        let len = buffer.header.decoded_len;
+        if len <= out.len() {
+            return buffer.decode(out).ok_or_else(damaged);
+        }
+        if len > out.len().saturating_mul(2).saturating_add(1 << 16) {
+            return Err(CodecError::limit(NAME, out.len()));
+        }
+        let whole = contexts.spare.prepare(len);
+        buffer.decode(whole).ok_or_else(damaged)?;
+        copy_prefix(whole, out);
+        Ok(len)
+    }
+
+    fn decode_ranges(
+        &self,
+        input: &[u8],
+        ranges: &[Range<usize>],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let buffer = open(input)?;
+        let len = buffer.header.decoded_len;
+        let runs = runs(&buffer, ranges);
+        let wanted: usize = runs.iter().map(ExactSizeIterator::len).sum();
+        if wanted > len / 2 {
+            return self.decode_into(input, out, contexts);
+        }
+        for run in runs {
+            let decoded = out.get_mut(run.clone()).and_then(|out| decode_run(&buffer, run, out));
+            if decoded.is_none() {
+                return self.decode_into(input, out, contexts);
+            }
+        }
+        Ok(len)
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        if input.len() > BLOSC_MAX_LEN {
+            return Err(CodecError::unsupported(NAME, format!("a chunk of {} bytes", input.len())));
+        }
+        let room = out.prepare(input.len() + BLOSC_OVERHEAD);
+        let len = blosc_encode(input, room, &self.options)
+            .ok_or_else(|| CodecError::unsupported(NAME, "the library could not compress the chunk"))?;
+        out.truncate(len);
+        Ok(())
+    }
+}
+
+/// The library's name of a compressor.
+pub(crate) fn compressor(name: &str) -> Option<&'static CStr> {
+    Some(match name {
+        "blosclz" => c"blosclz",
+        "lz4" => c"lz4",
+        "lz4hc" => c"lz4hc",
+        "zlib" => c"zlib",
+        "zstd" => c"zstd",
+        _ => return None,
+    })
+}
+
+fn open(input: &[u8]) -> Result<BloscBuffer<'_>, CodecError> {
+    BloscBuffer::new(input).ok_or_else(|| CodecError::malformed(NAME, "the header does not fit the chunk"))
+}
+
+fn damaged() -> CodecError {
+    CodecError::malformed(NAME, "the chunk is damaged, or its compressor is not supported")
+}
+
+/// The ranges in whole items; those that share a block are one run, so that no block is decoded twice.
+fn runs(buffer: &BloscBuffer, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+    let header = buffer.header;
+    let (item, block) = (header.type_size.max(1), header.block_len.max(1));
+    let items_end = header.decoded_len / item * item;
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for range in ranges.iter().filter(|range| range.start < range.end) {
+        let start = range.start / item * item;
+        let end = range.end.div_ceil(item).saturating_mul(item).min(items_end.max(range.end));
+        match runs.last_mut() {
+            Some(last) if start <= last.end || start / block <= (last.end - 1) / block => {
+                last.end = last.end.max(end);
+            }
+            _ => runs.push(start..end),
+        }
+    }
+    runs
+}
+
+fn decode_run(buffer: &BloscBuffer, run: Range<usize>, out: &mut [u8]) -> Option<()> {
+    let item = buffer.header.type_size.max(1);
+    buffer.decode_items(run.start / item, run.len() / item, out)
+}

@@ -1,0 +1,177 @@
+//! Deflate streams in a zlib or gzip envelope (RFC 1950, 1951, 1952).
+//!
+//! Whole chunks go through libdeflate, which needs the decoded length. Streams of unknown length, and those of which
+//! only the beginning is needed, go through zlib-rs.
+use crate::CodecError;
+use crate::codec::{Codec, grow};
+use crate::scratch::{Buffer, Contexts};
+use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
+use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
+use std::io::Read;
+use std::ops::Range;
+
+/// The envelope of a deflate stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Envelope {
+    Zlib,
+    Gzip,
+}
+
+/// zlib (HDF5 filter 1) or gzip.
+#[derive(Debug)]
+pub(crate) struct Deflate {
+    pub(crate) envelope: Envelope,
+    pub(crate) level: i32,
+}
+
+impl Codec for Deflate {
+    fn name(&self) -> &'static str {
+        match self.envelope {
+            Envelope::Zlib => "zlib",
+            Envelope::Gzip => "gzip",
+        }
+    }
+
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        match self.decode_whole(input, out, contexts) {
+            // A gzip file may have several members, one after the other.
+            Ok(len) if len == out.len() || self.envelope == Envelope::Zlib => Ok(len),
+            Ok(_) | Err(DecompressionError::InsufficientSpace) => self.decode_prefix(input, out, true),
+            Err(DecompressionError::BadData) => Err(self.bad("the stream is damaged or cut short")),
+        }
+    }
+
+    fn decode_ranges(
+        &self,
+        input: &[u8],
+        ranges: &[Range<usize>],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let end = ranges.iter().map(|range| range.end).max().unwrap_or(0);
+        // The streaming decoder takes about twice as long for each byte.
+        if end > out.len() / 2 {
+            return self.decode_into(input, out, contexts);
+        }
+        self.decode_prefix(input, out.get_mut(..end).unwrap_or_default(), false)
+    }
+
+    fn decode_all(
+        &self,
+        input: &[u8],
+        expected: Option<usize>,
+        limit: usize,
+        out: &mut Buffer,
+        contexts: &mut Contexts,
+    ) -> Result<(), CodecError> {
+        if let Some(len) = expected.filter(|&len| len <= limit) {
+            let have = self.decode_whole(input, out.prepare(len), contexts);
+            if have == Ok(len) || (have.is_ok() && self.envelope == Envelope::Zlib) {
+                out.truncate(have.unwrap_or(0));
+                return Ok(());
+            }
+        }
+        let mut stream = self.stream(input);
+        let first = expected.unwrap_or(input.len().saturating_mul(4)).saturating_add(1);
+        grow(self.name(), first, limit, out, |tail| {
+            let added = fill(&mut stream, tail).map_err(|error| self.bad(&error.to_string()))?;
+            Ok((added, added < tail.len()))
+        })
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+        let encoder = self.encoder(contexts)?;
+        let len = match self.envelope {
+            Envelope::Zlib => {
+                let bound = encoder.zlib_compress_bound(input.len());
+                encoder.zlib_compress(input, out.prepare(bound))
+            }
+            Envelope::Gzip => {
+                let bound = encoder.gzip_compress_bound(input.len());
+                encoder.gzip_compress(input, out.prepare(bound))
+            }
+        };
+        out.truncate(len.map_err(|error| self.bad(&error.to_string()))?);
+        Ok(())
+    }
+}
+
+impl Deflate {
+    /// Checks the level, 0 to 9; -1 asks for the usual one.
+    ///
+    /// # Errors
+    /// `Malformed` for any other level.
+    pub(crate) fn new(envelope: Envelope, level: i64) -> Result<Self, CodecError> {
+        let codec = Self { envelope, level: 6 };
+        match level {
+            -1 => Ok(codec),
+            0..=9 => Ok(Self { level: i32::try_from(level).unwrap_or(6), ..codec }),
+            _ => Err(codec.bad(&format!("level {level} is not between 0 and 9"))),
+        }
+    }
+
+    fn decode_whole(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, DecompressionError> {
+        let decoder = contexts.inflate.get_or_insert_with(Decompressor::new);
+        match self.envelope {
+            Envelope::Zlib => decoder.zlib_decompress(input, out),
+            Envelope::Gzip => decoder.gzip_decompress(input, out),
+        }
+    }
+
+    /// Decodes from the start until `out` is full; with `probe`, the result tells whether more would follow.
+    fn decode_prefix(&self, input: &[u8], out: &mut [u8], probe: bool) -> Result<usize, CodecError> {
+        let mut stream = self.stream(input);
+        let have = fill(&mut stream, out).map_err(|error| self.bad(&error.to_string()))?;
+        if have < out.len() || !probe {
+            return Ok(have);
+        }
+        let more = fill(&mut stream, &mut [0; 4096]).map_err(|error| self.bad(&error.to_string()))?;
+        Ok(have + more)
+    }
+
+    fn stream<'a>(&self, input: &'a [u8]) -> Box<dyn Read + 'a> {
+        match self.envelope {
+            Envelope::Zlib => Box::new(ZlibDecoder::new(input)),
+            Envelope::Gzip => Box::new(MultiGzDecoder::new(input)),
+        }
+    }
+
+    fn encoder<'a>(&self, contexts: &'a mut Contexts) -> Result<&'a mut Compressor, CodecError> {
+        let reusable = contexts.deflate.take().filter(|(level, _)| *level == self.level);
+        let encoder = match reusable {
+            Some((_, encoder)) => encoder,
+            None => Compressor::new(
+                CompressionLvl::new(self.level).map_err(|_| self.bad("the level is out of range"))?,
+            ),
+        };
+        Ok(&mut contexts.deflate.insert((self.level, encoder)).1)
+    }
+
+    fn bad(&self, reason: &str) -> CodecError {
+        CodecError::malformed(self.name(), reason)
+    }
+}
+
+/// Reads until `out` is full or the stream ends.
+pub(crate) fn fill(stream: &mut dyn Read, out: &mut [u8]) -> std::io::Result<usize> {
+    let mut have = 0;
+    while let Some(tail) = out.get_mut(have..).filter(|tail| !tail.is_empty()) {
+        match stream.read(tail) {
+            Ok(0) => break,
+            Ok(added) => have += added,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(have)
+}

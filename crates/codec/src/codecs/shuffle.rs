@@ -1,0 +1,180 @@
+//! Byte shuffle: all first bytes of the elements, then all second bytes, and so on (HDF5 filter 2).
+use crate::CodecError;
+use crate::codec::Codec;
+use crate::scratch::{Buffer, Contexts};
+use std::ops::Range;
+
+/// Shuffle of elements of `size` bytes. Bytes beyond the last whole element stay where they are.
+#[derive(Debug)]
+pub(crate) struct Shuffle {
+    pub(crate) size: usize,
+}
+
+impl Codec for Shuffle {
+    fn name(&self) -> &'static str {
+        "shuffle"
+    }
+
+    fn encoded_len(&self, len: usize) -> Option<usize> {
+        Some(len)
+    }
+
+    fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        Ok(Some(input.len()))
+    }
+
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        if out.len() == input.len() {
+            unshuffle(input, self.size, out);
+        } else {
+            let whole = contexts.spare.prepare(input.len());
+            unshuffle(input, self.size, whole);
+            crate::codec::copy_prefix(whole, out);
+        }
+        Ok(input.len())
+    }
+
+    fn decode_ranges(
+        &self,
+        input: &[u8],
+        ranges: &[Range<usize>],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let wanted: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        if out.len() != input.len() || wanted > input.len() / 4 {
+            return self.decode_into(input, out, contexts);
+        }
+        for range in ranges {
+            unshuffle_range(input, self.size, range.clone(), out);
+        }
+        Ok(input.len())
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        shuffle(input, self.size, out.prepare(input.len()));
+        Ok(())
+    }
+}
+
+/// Elements that are handled at a time, so that the lines of all planes stay in the first-level cache.
+const TILE: usize = 512;
+
+fn unshuffle(input: &[u8], size: usize, out: &mut [u8]) {
+    match size {
+        2 => unshuffle_fixed::<2>(input, out),
+        4 => unshuffle_fixed::<4>(input, out),
+        8 => unshuffle_fixed::<8>(input, out),
+        _ => unshuffle_any(input, size, out),
+    }
+}
+
+fn unshuffle_fixed<const N: usize>(input: &[u8], out: &mut [u8]) {
+    let count = input.len() / N;
+    let (planes, tail) = input.split_at(count * N);
+    let (elements, out_tail) = out.split_at_mut(count * N);
+    out_tail.copy_from_slice(tail);
+    if count == 0 {
+        return;
+    }
+    let mut plane = planes.chunks_exact(count);
+    let planes: [&[u8]; N] = std::array::from_fn(|_| plane.next().unwrap_or_default());
+    let (elements, _) = elements.as_chunks_mut::<N>();
+    for (tile, elements) in elements.chunks_mut(TILE).enumerate() {
+        let start = tile * TILE;
+        let lines: [&[u8]; N] =
+            std::array::from_fn(|i| planes[i].get(start..start + elements.len()).unwrap_or_default());
+        merge(&lines, elements);
+    }
+}
+
+/// Puts element after element together from a line of every plane.
+fn merge<const N: usize>(lines: &[&[u8]; N], elements: &mut [[u8; N]]) {
+    let len = elements.len();
+    if lines.iter().any(|line| line.len() != len) {
+        return;
+    }
+    for (i, element) in elements.iter_mut().enumerate() {
+        *element = std::array::from_fn(|byte| lines[byte][i]);
+    }
+}
+
+fn unshuffle_any(input: &[u8], size: usize, out: &mut [u8]) {
+    let count = input.len().checked_div(size).unwrap_or(0);
+    let (planes, tail) = input.split_at(count * size);
+    let (elements, out_tail) = out.split_at_mut(count * size);
+    out_tail.copy_from_slice(tail);
+    if count == 0 {
+        return;
+    }
+    for (tile, elements) in elements.chunks_mut(TILE * size).enumerate() {
+        for (byte, plane) in planes.chunks_exact(count).enumerate() {
+            let line = plane.get(tile * TILE..).unwrap_or_default();
+            for (element, value) in elements.chunks_exact_mut(size).zip(line) {
+                element[byte] = *value;
+            }
+        }
+    }
+}
+
+/// Sets the bytes of one range of the result.
+fn unshuffle_range(input: &[u8], size: usize, range: Range<usize>, out: &mut [u8]) {
+    let count = input.len().checked_div(size).unwrap_or(0);
+    let whole = count * size;
+    for at in range {
+        let from = if at < whole { (at % size) * count + at / size } else { at };
+        if let (Some(to), Some(from)) = (out.get_mut(at), input.get(from)) {
+            *to = *from;
+        }
+    }
+}
+
+fn shuffle(input: &[u8], size: usize, out: &mut [u8]) {
+    match size {
+        2 => shuffle_fixed::<2>(input, out),
+        4 => shuffle_fixed::<4>(input, out),
+        8 => shuffle_fixed::<8>(input, out),
+        _ => shuffle_any(input, size, out),
+    }
+}
+
+fn shuffle_fixed<const N: usize>(input: &[u8], out: &mut [u8]) {
+    let (elements, tail) = input.as_chunks::<N>();
+    let count = elements.len();
+    let (planes, out_tail) = out.split_at_mut(count * N);
+    out_tail.copy_from_slice(tail);
+    if count == 0 {
+        return;
+    }
+    for (tile, elements) in elements.chunks(TILE).enumerate() {
+        for (byte, plane) in planes.chunks_exact_mut(count).enumerate() {
+            let line = plane.get_mut(tile * TILE..).unwrap_or_default();
+            for (to, element) in line.iter_mut().zip(elements) {
+                *to = element[byte];
+            }
+        }
+    }
+}
+
+fn shuffle_any(input: &[u8], size: usize, out: &mut [u8]) {
+    let count = input.len().checked_div(size).unwrap_or(0);
+    let (elements, tail) = input.split_at(count * size);
+    let (planes, out_tail) = out.split_at_mut(count * size);
+    out_tail.copy_from_slice(tail);
+    if count == 0 {
+        return;
+    }
+    for (tile, elements) in elements.chunks(TILE * size).enumerate() {
+        for (byte, plane) in planes.chunks_exact_mut(count).enumerate() {
+            let line = plane.get_mut(tile * TILE..).unwrap_or_default();
+            for (to, element) in line.iter_mut().zip(elements.chunks_exact(size)) {
+                *to = element[byte];
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Zstandard (RFC 8878).
+use crate::CodecError;
+use crate::codec::{Codec, grow};
+use crate::scratch::{Buffer, Contexts};
+use std::ops::Range;
+use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective};
+
+const NAME: &str = "zstd";
+
+/// zstd (HDF5 filter 32015); level 0 is the usual one (3), negative levels are fast.
+#[derive(Debug)]
+pub(crate) struct Zstd {
+    pub(crate) level: i32,
+    /// Whether frames end with a checksum of their content.
+    pub(crate) checksum: bool,
+}
+
+impl Codec for Zstd {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        // Where the length is known to fit, one call decodes all frames.
+        if content_len(input).is_some_and(|len| len <= out.len() as u64) {
+            return decoder(contexts).decompress(out, input).map_err(bad);
+        }
+        let mut stream = Stream::new(contexts, input)?;
+        let have = stream.fill(out)?;
+        if have < out.len() {
+            return stream.ended().map(|()| have);
+        }
+        Ok(have + stream.fill(&mut [0; 4096])?)
+    }
+
+    fn decode_ranges(
+        &self,
+        input: &[u8],
+        ranges: &[Range<usize>],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let end = ranges.iter().map(|range| range.end).max().unwrap_or(0);
+        if end > out.len() / 4 * 3 {
+            return self.decode_into(input, out, contexts);
+        }
+        Stream::new(contexts, input)?.fill(out.get_mut(..end).unwrap_or_default())
+    }
+
+    fn decode_all(
+        &self,
+        input: &[u8],
+        expected: Option<usize>,
+        limit: usize,
+        out: &mut Buffer,
+        contexts: &mut Contexts,
+    ) -> Result<(), CodecError> {
+        let content = content_len(input);
+        if content.is_some_and(|len| len > limit as u64) {
+            return Err(CodecError::limit(NAME, limit));
+        }
+        // The length that the first frame claims is believed only when it is the one that is expected.
+        if let Some(len) = expected.filter(|&len| content == Some(len as u64))
+            && let Ok(have) = decoder(contexts).decompress(out.prepare(len), input)
+        {
+            out.truncate(have);
+            return Ok(());
+        }
+        let mut stream = Stream::new(contexts, input)?;
+        let first = expected.unwrap_or(input.len().saturating_mul(4)).saturating_add(1);
+        grow(NAME, first, limit, out, |tail| {
+            let added = stream.fill(tail)?;
+            let ended = added < tail.len();
+            if ended {
+                stream.ended()?;
+            }
+            Ok((added, ended))
+        })
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+        let encoder = contexts.zstd_encoder.get_or_insert_with(CCtx::create);
+        encoder.reset(ResetDirective::SessionAndParameters).map_err(bad)?;
+        encoder.set_parameter(CParameter::CompressionLevel(self.level)).map_err(bad)?;
+        encoder.set_parameter(CParameter::ChecksumFlag(self.checksum)).map_err(bad)?;
+        let bound = zstd_safe::compress_bound(input.len());
+        let len = encoder.compress2(out.prepare(bound), input).map_err(bad)?;
+        out.truncate(len);
+        Ok(())
+    }
+}
+
+impl Zstd {
+    /// Brings the level into the range of the library.
+    pub(crate) fn new(level: i64, checksum: bool) -> Self {
+        let (least, most) = (zstd_safe::min_c_level(), zstd_safe::max_c_level());
+        let level = level.clamp(i64::from(least), i64::from(most));
+        Self { level: i32::try_from(level).unwrap_or(0), checksum }
+    }
+}
+
+/// Decodes step by step.
+struct Stream<'c, 'i> {
+    decoder: &'c mut DCtx<'static>,
+    input: InBuffer<'i>,
+    /// Whether the input so far ends with a frame.
+    at_end: bool,
+}
+
+impl<'c, 'i> Stream<'c, 'i> {
+    fn new(contexts: &'c mut Contexts, input: &'i [u8]) -> Result<Self, CodecError> {
+        let decoder = decoder(contexts);
+        decoder.reset(ResetDirective::SessionOnly).map_err(bad)?;
+        Ok(Self { decoder, input: InBuffer::around(input), at_end: false })
+    }
+
+    /// Fills `out`, unless the input ends before.
+    fn fill(&mut self, out: &mut [u8]) -> Result<usize, CodecError> {
+        let len = out.len();
+        let mut output = OutBuffer::around(out);
+        while output.pos() < len {
+            let before = (self.input.pos(), output.pos());
+            let hint = self.decoder.decompress_stream(&mut output, &mut self.input).map_err(bad)?;
+            if before == (self.input.pos(), output.pos()) {
+                break;
+            }
+            self.at_end = hint == 0;
+        }
+        Ok(output.pos())
+    }
+
+    fn ended(&self) -> Result<(), CodecError> {
+        if self.at_end { Ok(()) } else { Err(CodecError::malformed(NAME, "the stream is cut short")) }
+    }
+}
+
+fn decoder(contexts: &mut Contexts) -> &mut DCtx<'static> {
+    contexts.zstd_decoder.get_or_insert_with(DCtx::create)
+}
+
+/// The decoded length that the first frame states.
+fn content_len(input: &[u8]) -> Option<u64> {
+    zstd_safe::get_frame_content_size(input).ok().flatten()
+}
+
+fn bad(code: usize) -> CodecError {
+    CodecError::malformed(NAME, zstd_safe::get_error_name(code).to_lowercase())
+}

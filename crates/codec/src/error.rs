@@ -1,0 +1,47 @@
+//! What can go wrong with a codec.
+use std::fmt;
+
+/// Why a chunk could not be decoded or encoded, or a codec not be bound.
+#[expect(missing_docs, reason = "the fields of the variants are named by what they hold")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CodecError {
+    /// No codec of that name is known.
+    Unknown { codec: String },
+    /// The encoded bytes, or the parameters of the codec, are damaged.
+    Malformed { codec: String, reason: String },
+    /// The chunk decodes to fewer bytes than it must have.
+    Short { have: usize, want: usize },
+    /// The codec is known, but this use of it is not supported.
+    Unsupported { codec: String, reason: String },
+    /// The decoded bytes are more than the limit.
+    Limit { codec: String, limit: usize },
+}
+
+impl CodecError {
+    pub(crate) fn malformed(codec: &str, reason: impl Into<String>) -> Self {
+        Self::Malformed { codec: codec.to_owned(), reason: reason.into() }
+    }
+
+    pub(crate) fn unsupported(codec: &str, reason: impl Into<String>) -> Self {
+        Self::Unsupported { codec: codec.to_owned(), reason: reason.into() }
+    }
+
+    pub(crate) fn limit(codec: &str, limit: usize) -> Self {
+        Self::Limit { codec: codec.to_owned(), limit }
+    }
+}
+
+impl fmt::Display for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { codec } => write!(f, "codec {codec:?} is not known"),
+            Self::Malformed { codec, reason } => write!(f, "codec {codec}: {reason}"),
+            Self::Short { have, want } => write!(f, "the chunk decodes to {have} bytes instead of {want}"),
+            Self::Unsupported { codec, reason } => write!(f, "codec {codec} is not supported: {reason}"),
+            Self::Limit { codec, limit } => write!(f, "codec {codec}: more than the limit of {limit} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for CodecError {}

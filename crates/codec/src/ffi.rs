@@ -1,0 +1,101 @@
+//! Calls into C-Blosc, the one codec library here without a safe interface.
+use std::ffi::{CStr, c_int};
+
+/// What the 16 bytes at the start of a Blosc buffer say.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BloscHeader {
+    pub(crate) type_size: usize,
+    pub(crate) decoded_len: usize,
+    pub(crate) block_len: usize,
+}
+
+/// A whole Blosc buffer whose header agrees with its length.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BloscBuffer<'a> {
+    bytes: &'a [u8],
+    pub(crate) header: BloscHeader,
+}
+
+/// How to compress.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BloscOptions {
+    pub(crate) level: c_int,
+    pub(crate) shuffle: c_int,
+    pub(crate) type_size: usize,
+    pub(crate) compressor: &'static CStr,
+    pub(crate) block_len: usize,
+}
+
+/// Most bytes that one buffer can hold.
+pub(crate) const BLOSC_MAX_LEN: usize = blosc_src::BLOSC_MAX_BUFFERSIZE as usize;
+/// Most bytes that a buffer is longer than what it holds.
+pub(crate) const BLOSC_OVERHEAD: usize = blosc_src::BLOSC_MAX_OVERHEAD as usize;
+
+impl<'a> BloscBuffer<'a> {
+    /// Checks the header; bytes behind the buffer are cut off.
+    pub(crate) fn new(input: &'a [u8]) -> Option<Self> {
+        let word = |at: usize| input.get(at..)?.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes));
+        let len = |at: usize| word(at).and_then(|word| usize::try_from(word).ok());
+        let (decoded_len, block_len, encoded_len) = (len(4)?, len(8)?, len(12)?);
+        let type_size = usize::from(*input.get(3)?);
+        let bytes = input.get(..encoded_len)?;
+        let mut validated = 0;
+        // SAFETY: `bytes` is readable for its length, `validated` is writable; the function reads no more than the
+        // header, and only when the length covers it.
+        let verdict =
+            unsafe { blosc_src::blosc_cbuffer_validate(bytes.as_ptr().cast(), bytes.len(), &mut validated) };
+        // The library works with blocks that are longer than the content only by accident.
+        let sound = verdict == 0 && validated == decoded_len && block_len <= decoded_len.max(1);
+        sound.then_some(Self { bytes, header: BloscHeader { type_size, decoded_len, block_len } })
+    }
+
+    /// Decodes all into `out`, which must have room for it; returns how many bytes it has.
+    pub(crate) fn decode(&self, out: &mut [u8]) -> Option<usize> {
+        if out.len() < self.header.decoded_len {
+            return None;
+        }
+        // SAFETY: the buffer was validated in `new`, so the library reads only within it; it writes at most `out.len()`
+        // bytes at `out`, which is exclusively borrowed and does not overlap the input.
+        let len = unsafe {
+            blosc_src::blosc_decompress_ctx(self.bytes.as_ptr().cast(), out.as_mut_ptr().cast(), out.len(), 1)
+        };
+        usize::try_from(len).ok().filter(|&len| len == self.header.decoded_len)
+    }
+
+    /// Decodes `count` items (of the header's type size) from item `start` on into `out`, which must have exactly room
+    /// for them.
+    pub(crate) fn decode_items(&self, start: usize, count: usize, out: &mut [u8]) -> Option<()> {
+        let stop = start.checked_add(count)?.checked_mul(self.header.type_size)?;
+        if stop > self.header.decoded_len || count.checked_mul(self.header.type_size)? != out.len() {
+            return None;
+        }
+        let (start, count) = (c_int::try_from(start).ok()?, c_int::try_from(count).ok()?);
+        // SAFETY: the buffer was validated in `new`; the items lie within what its header says it holds, so that the
+        // library writes exactly `count * type_size == out.len()` bytes at `out`, which is exclusively borrowed.
+        let len = unsafe {
+            blosc_src::blosc_getitem(self.bytes.as_ptr().cast(), start, count, out.as_mut_ptr().cast())
+        };
+        (usize::try_from(len).ok()? == out.len()).then_some(())
+    }
+}
+
+/// Compresses into `out`, which should have `input.len() + BLOSC_OVERHEAD` bytes; returns how many it took.
+pub(crate) fn blosc_encode(input: &[u8], out: &mut [u8], options: &BloscOptions) -> Option<usize> {
+    // SAFETY: `input` is readable and `out` writable for the lengths that are passed, they do not overlap because `out`
+    // is exclusively borrowed, and the compressor's name ends with a zero byte.
+    let len = unsafe {
+        blosc_src::blosc_compress_ctx(
+            options.level,
+            options.shuffle,
+            options.type_size,
+            input.len(),
+            input.as_ptr().cast(),
+            out.as_mut_ptr().cast(),
+            out.len(),
+            options.compressor.as_ptr(),
+            options.block_len,
+            1,
+        )
+    };
+    usize::try_from(len).ok().filter(|&len| len > 0)
+}

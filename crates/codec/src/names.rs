@@ -1,0 +1,116 @@
+//! Names and parameters of codecs in HDF5, Zarr v2 and Zarr v3, and translation between them.
+//!
+//! In between, every description has the parameters of Zarr v2 (numcodecs), whatever it came from.
+mod hdf5;
+mod table;
+mod v3;
+
+use crate::parameters::Parameters;
+use crate::{CodecError, Element};
+use ncirrus_model::{CodecSpace, CodecSpec};
+use serde_json::{Map, Value};
+pub(crate) use table::{Kind, Name, TABLE};
+
+/// A description reduced to the codec and the parameters that Zarr v2 gives it.
+#[derive(Debug, Clone)]
+pub(crate) struct Described {
+    pub(crate) kind: Kind,
+    /// Parameters without `id`.
+    pub(crate) parameters: Map<String, Value>,
+    /// Where the description comes from: some codecs frame their bytes otherwise in HDF5.
+    pub(crate) space: CodecSpace,
+}
+
+/// The same codec described in another name space; missing parameters get their defaults.
+///
+/// # Errors
+/// `Unknown` when the codec has no known name, `Unsupported` when it has none in that space, `Malformed` when its
+/// parameters are damaged.
+pub fn translate(spec: &CodecSpec, to: CodecSpace, element: &Element) -> Result<CodecSpec, CodecError> {
+    if spec.space() == to {
+        return Ok(spec.clone());
+    }
+    let described = describe(spec)?;
+    let name = described.kind.name();
+    let nameless =
+        |space: &str| CodecError::unsupported(&spec.identifier(), format!("it has no name in {space}"));
+    match to {
+        CodecSpace::Hdf5 => {
+            let id = name.hdf5.ok_or_else(|| nameless("HDF5"))?;
+            let parameters = hdf5::parameters(&described)?;
+            // As the HDF5 library's own calls declare them; a checksum must not be left out.
+            Ok(CodecSpec::Hdf5 { id, parameters, optional: described.kind != Kind::Fletcher32 })
+        }
+        CodecSpace::V2 => {
+            let id = name.v2.first().ok_or_else(|| nameless("Zarr v2"))?;
+            let mut map = Map::new();
+            map.insert("id".to_owned(), Value::from(*id));
+            map.extend(completed(&described, element)?);
+            Ok(CodecSpec::V2(map))
+        }
+        CodecSpace::V3 => {
+            let v3_name = name.v3.first().ok_or_else(|| nameless("Zarr v3"))?;
+            let parameters = completed(&described, element)?;
+            let configuration = v3::configuration(described.kind, parameters, element)?;
+            Ok(CodecSpec::V3 { name: (*v3_name).to_owned(), configuration })
+        }
+    }
+}
+
+/// Reduces a description to the codec and its Zarr v2 parameters.
+///
+/// # Errors
+/// `Unknown` when the name is not known, `Malformed` when the parameters make no sense.
+pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
+    let name = find(spec).ok_or_else(|| CodecError::Unknown { codec: spec.identifier() })?;
+    let parameters = match spec {
+        CodecSpec::Hdf5 { parameters, .. } => hdf5::members(name.kind, parameters)?,
+        CodecSpec::V2(map) => map
+            .iter()
+            .filter(|(key, _)| *key != "id")
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+        CodecSpec::V3 { configuration, .. } => v3::members(name.kind, configuration)?,
+    };
+    Ok(Described { kind: name.kind, parameters, space: spec.space() })
+}
+
+fn find(spec: &CodecSpec) -> Option<&'static Name> {
+    let has = |names: &[&str], wanted: &str| names.contains(&wanted);
+    TABLE.iter().find(|name| match spec {
+        // gzip shares the number of zlib and comes behind it in the table.
+        CodecSpec::Hdf5 { id, .. } => name.hdf5 == Some(*id),
+        CodecSpec::V2(_) => has(name.v2, &spec.identifier()),
+        CodecSpec::V3 { name: wanted, .. } => has(name.v3, wanted),
+    })
+}
+
+/// The parameters with those filled in that writers leave out, as numbers where writers put text (`nczarr.md` 11.2).
+fn completed(described: &Described, element: &Element) -> Result<Map<String, Value>, CodecError> {
+    let mut map = described.parameters.clone();
+    let parameters = Parameters::new(described.kind.name().label(), &described.parameters);
+    for (key, default) in described.kind.integers() {
+        let value = parameters.integer(key)?.unwrap_or(*default);
+        map.insert((*key).to_owned(), Value::from(value));
+    }
+    match described.kind {
+        Kind::Shuffle => {
+            let size = shuffle_size(&parameters, element)?;
+            map.insert("elementsize".to_owned(), Value::from(size));
+        }
+        Kind::Blosc => {
+            map.entry("cname").or_insert_with(|| Value::from("lz4"));
+        }
+        _ => {}
+    }
+    Ok(map)
+}
+
+/// The element size that shuffle works with: the stored one is believed only when it says something (`nczarr.md` 11.3).
+pub(crate) fn shuffle_size(parameters: &Parameters, element: &Element) -> Result<usize, CodecError> {
+    let stored = parameters.size("elementsize")?.filter(|&size| size > 0);
+    Ok(stored.or(element.byte_len).unwrap_or(1).max(1))
+}
+
+#[cfg(test)]
+mod tests;

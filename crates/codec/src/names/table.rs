@@ -1,0 +1,129 @@
+//! The table of names.
+
+/// What a codec is, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Zlib,
+    Gzip,
+    Shuffle,
+    Fletcher32,
+    Szip,
+    Nbit,
+    ScaleOffset,
+    Bzip2,
+    Lzf,
+    Blosc,
+    Lz4,
+    Bitshuffle,
+    Zfp,
+    Zstd,
+    Blosc2,
+    Lzma,
+    Delta,
+    FixedScaleOffset,
+    Quantize,
+    BitRound,
+    PackBits,
+    AsType,
+    Crc32,
+    Crc32c,
+    Adler32,
+    Jenkins,
+    Transpose,
+    /// Handled by the type of the stored elements: byte order, variable-length and JSON elements.
+    Identity,
+    /// Handled by the index of the chunks.
+    Sharding,
+}
+
+/// A codec's names; the first of several is the one that is written.
+#[derive(Debug)]
+pub(crate) struct Name {
+    pub(crate) kind: Kind,
+    pub(crate) hdf5: Option<u32>,
+    pub(crate) v2: &'static [&'static str],
+    pub(crate) v3: &'static [&'static str],
+    pub(crate) decodes: bool,
+    pub(crate) encodes: bool,
+}
+
+impl Kind {
+    /// Its row.
+    pub(crate) fn name(self) -> &'static Name {
+        TABLE.iter().find(|name| name.kind == self).unwrap_or(&NAMELESS)
+    }
+
+    /// Members that are integers, and what they are when missing.
+    pub(crate) fn integers(self) -> &'static [(&'static str, i64)] {
+        match self {
+            Self::Zlib | Self::Gzip | Self::Bzip2 => &[("level", 1)],
+            Self::Zstd => &[("level", 0)],
+            Self::Blosc => &[("clevel", 5), ("shuffle", 1), ("blocksize", 0)],
+            Self::Szip => &[("mask", 4), ("pixels-per-block", 16)],
+            Self::Lz4 => &[("acceleration", 1)],
+            _ => &[],
+        }
+    }
+}
+
+impl Name {
+    /// What messages call it.
+    pub(crate) fn label(&self) -> &'static str {
+        self.v2.first().or(self.v3.first()).copied().unwrap_or("codec")
+    }
+}
+
+const NAMELESS: Name = row(Kind::Identity, None, &[], &[], 0);
+
+/// Whether a codec decodes only, or encodes too.
+const BOTH: u8 = 2;
+const NONE: u8 = 0;
+
+const fn row(
+    kind: Kind,
+    hdf5: Option<u32>,
+    v2: &'static [&'static str],
+    v3: &'static [&'static str],
+    able: u8,
+) -> Name {
+    Name { kind, hdf5, v2, v3, decodes: able > 0, encodes: able == BOTH }
+}
+
+/// All codecs that have a name here; numbers are those registered with The HDF Group.
+pub(crate) static TABLE: &[Name] = &[
+    row(Kind::Zlib, Some(1), &["zlib"], &["numcodecs.zlib", "zlib"], BOTH),
+    row(Kind::Gzip, Some(1), &["gzip"], &["gzip", "numcodecs.gzip"], BOTH),
+    row(Kind::Shuffle, Some(2), &["shuffle"], &["numcodecs.shuffle", "shuffle"], BOTH),
+    row(Kind::Fletcher32, Some(3), &["fletcher32"], &["numcodecs.fletcher32", "fletcher32"], BOTH),
+    row(Kind::Szip, Some(4), &["szip"], &["szip"], NONE),
+    row(Kind::Nbit, Some(5), &["nbit"], &["nbit"], NONE),
+    row(Kind::ScaleOffset, Some(6), &["scaleoffset"], &["scaleoffset"], NONE),
+    row(Kind::Bzip2, Some(307), &["bz2", "bzip2"], &["numcodecs.bz2", "bz2"], NONE),
+    row(Kind::Lzf, Some(32000), &["lzf"], &["lzf"], NONE),
+    row(Kind::Blosc, Some(32001), &["blosc"], &["blosc", "numcodecs.blosc"], BOTH),
+    row(Kind::Lz4, Some(32004), &["lz4"], &["numcodecs.lz4", "lz4"], NONE),
+    row(Kind::Bitshuffle, Some(32008), &["bitshuffle"], &["bitshuffle"], NONE),
+    row(Kind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfp"], NONE),
+    row(Kind::Zstd, Some(32015), &["zstd"], &["zstd", "numcodecs.zstd"], BOTH),
+    row(Kind::Blosc2, Some(32026), &["blosc2"], &["blosc2"], NONE),
+    row(Kind::Lzma, None, &["lzma"], &["numcodecs.lzma", "lzma"], NONE),
+    row(Kind::Delta, None, &["delta"], &["numcodecs.delta", "delta"], NONE),
+    row(Kind::FixedScaleOffset, None, &["fixedscaleoffset"], &["numcodecs.fixedscaleoffset"], NONE),
+    row(Kind::Quantize, None, &["quantize"], &["numcodecs.quantize"], NONE),
+    row(Kind::BitRound, None, &["bitround"], &["numcodecs.bitround", "bitround"], NONE),
+    row(Kind::PackBits, None, &["packbits"], &["numcodecs.packbits", "packbits"], NONE),
+    row(Kind::AsType, None, &["astype"], &["numcodecs.astype"], NONE),
+    row(Kind::Crc32, None, &["crc32"], &["numcodecs.crc32"], BOTH),
+    row(Kind::Crc32c, None, &["crc32c"], &["crc32c", "numcodecs.crc32c"], BOTH),
+    row(Kind::Adler32, None, &["adler32"], &["numcodecs.adler32", "adler32"], BOTH),
+    row(Kind::Jenkins, None, &["jenkins_lookup3"], &["numcodecs.jenkins_lookup3"], NONE),
+    row(Kind::Transpose, None, &[], &["transpose"], BOTH),
+    row(
+        Kind::Identity,
+        None,
+        &["vlen-utf8", "vlen-bytes", "vlen-array", "json2"],
+        &["bytes", "endian", "vlen-utf8", "vlen-bytes", "vlen-array", "numcodecs.json2"],
+        BOTH,
+    ),
+    row(Kind::Sharding, None, &[], &["sharding_indexed"], NONE),
+];

@@ -1,0 +1,76 @@
+//! Memory and contexts that are kept from one chunk to the next.
+use std::fmt;
+
+/// Reusable buffers and contexts for decoding and encoding; keep one per thread.
+#[derive(Default)]
+pub struct Scratch {
+    pub(crate) buffers: [Buffer; 2],
+    pub(crate) contexts: Contexts,
+}
+
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scratch").field("byte_len", &self.byte_len()).finish_non_exhaustive()
+    }
+}
+
+impl Scratch {
+    /// Bytes that the buffers hold on to.
+    pub fn byte_len(&self) -> usize {
+        self.buffers.iter().map(|buffer| buffer.bytes.len()).sum::<usize>() + self.contexts.spare.bytes.len()
+    }
+}
+
+/// Contexts of the libraries, made when first needed.
+#[derive(Default)]
+pub(crate) struct Contexts {
+    pub(crate) inflate: Option<libdeflater::Decompressor>,
+    pub(crate) deflate: Option<(i32, libdeflater::Compressor)>,
+    pub(crate) zstd_decoder: Option<zstd_safe::DCtx<'static>>,
+    pub(crate) zstd_encoder: Option<zstd_safe::CCtx<'static>>,
+    /// For codecs that need a buffer of their own.
+    pub(crate) spare: Buffer,
+}
+
+/// Bytes that keep their memory; what lies beyond `len`, or in a part just prepared, is left from earlier use.
+#[derive(Debug, Default)]
+pub(crate) struct Buffer {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Buffer {
+    /// Makes the buffer `len` bytes long, with whatever values.
+    pub(crate) fn prepare(&mut self, len: usize) -> &mut [u8] {
+        if self.bytes.len() < len {
+            // A fresh zeroed allocation is cheaper than growing: the old bytes need not be kept.
+            self.bytes = Vec::new();
+            self.bytes = vec![0; len];
+        }
+        self.len = len;
+        self.bytes.get_mut(..len).unwrap_or_default()
+    }
+
+    /// Makes the buffer longer, keeping its bytes.
+    pub(crate) fn extend_to(&mut self, len: usize) -> &mut [u8] {
+        if self.bytes.len() < len {
+            self.bytes.resize(len, 0);
+        }
+        self.len = len;
+        self.bytes.get_mut(..len).unwrap_or_default()
+    }
+
+    /// Forgets the bytes from `len` on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    pub(crate) fn into_vec(mut self) -> Vec<u8> {
+        self.bytes.truncate(self.len);
+        self.bytes
+    }
+}

@@ -1,0 +1,223 @@
+//! Chains of codecs: round trips, lengths, masks, ranges.
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch};
+use ncirrus_model::CodecSpec;
+
+fn v2(text: &str) -> CodecSpec {
+    CodecSpec::V2(serde_json::from_str(text).unwrap())
+}
+
+fn v3(name: &str, configuration: &str) -> CodecSpec {
+    CodecSpec::V3 { name: name.to_owned(), configuration: serde_json::from_str(configuration).unwrap() }
+}
+
+fn chunk(shape: &[u64], size: usize) -> ChunkInfo {
+    ChunkInfo { shape: shape.to_vec(), element: Element { byte_len: Some(size) } }
+}
+
+fn bind(specs: &[CodecSpec], info: &ChunkInfo) -> CodecChain {
+    Registry::builtin().bind(specs, info).unwrap()
+}
+
+fn sample(len: usize) -> Vec<u8> {
+    (0..len).map(|i| ((i / 7) * 31 % 251) as u8).collect()
+}
+
+fn compressors() -> Vec<CodecSpec> {
+    let mut specs = vec![
+        v2(r#"{"id":"zlib","level":4}"#),
+        v2(r#"{"id":"gzip","level":9}"#),
+        v2(r#"{"id":"zstd","level":3,"checksum":true}"#),
+    ];
+    for cname in ["blosclz", "lz4", "lz4hc", "zlib", "zstd"] {
+        for shuffle in [-1, 0, 1, 2] {
+            specs.push(v2(&format!(r#"{{"id":"blosc","cname":"{cname}","clevel":5,"shuffle":{shuffle}}}"#)));
+        }
+    }
+    specs
+}
+
+#[test]
+fn every_compressor_gives_back_what_it_got() {
+    let mut scratch = Scratch::default();
+    for len in [0, 1, 4, 1000, 100_000] {
+        let data = sample(len * 4);
+        for spec in compressors() {
+            let chain = bind(std::slice::from_ref(&spec), &chunk(&[len as u64], 4));
+            let (encoded, skipped) = chain.encode(&data, &mut scratch).unwrap();
+            let mut out = vec![0xaa; data.len()];
+            assert_eq!(chain.decode_into(&encoded, skipped, &mut out, &mut scratch), Ok(0), "{spec:?} {len}");
+            assert_eq!(out, data, "{spec:?}");
+            assert_eq!(
+                chain.decode(&encoded, 0, data.len(), &mut scratch).as_ref(),
+                Ok(&data),
+                "{spec:?} {len}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_longer_buffer_is_short_and_a_shorter_one_has_a_surplus() {
+    let mut scratch = Scratch::default();
+    let data = sample(4000);
+    for spec in compressors() {
+        let chain = bind(std::slice::from_ref(&spec), &chunk(&[1000], 4));
+        let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+        let mut long = vec![0; 4004];
+        let short = chain.decode_into(&encoded, 0, &mut long, &mut scratch);
+        assert_eq!(short, Err(CodecError::Short { have: 4000, want: 4004 }), "{spec:?}");
+        assert_eq!(long[..4000], data, "{spec:?}");
+        let mut less = vec![0; 3996];
+        assert_eq!(chain.decode_into(&encoded, 0, &mut less, &mut scratch), Ok(4), "{spec:?}");
+        assert_eq!(less, data[..3996], "{spec:?}");
+        let limit = chain.decode(&encoded, 0, 3999, &mut scratch);
+        assert!(matches!(limit, Err(CodecError::Limit { .. })), "{spec:?}: {limit:?}");
+    }
+}
+
+#[test]
+fn ranges_are_decoded_to_their_places() {
+    let mut scratch = Scratch::default();
+    let data = sample(400_000);
+    let ranges = [0..3, 5..9, 120_000..120_017, 130_001..130_002];
+    for mut spec in compressors().into_iter().map(|spec| vec![spec]) {
+        for _ in 0..2 {
+            let chain = bind(&spec, &chunk(&[100_000], 4));
+            let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+            let mut out = vec![0; data.len()];
+            chain.decode_ranges(&encoded, 0, &ranges, &mut out, &mut scratch).unwrap();
+            for range in &ranges {
+                assert_eq!(out[range.clone()], data[range.clone()], "{spec:?} {range:?}");
+            }
+            spec.insert(0, v2(r#"{"id":"shuffle"}"#));
+        }
+    }
+}
+
+#[test]
+fn blosc_decodes_only_the_blocks_that_are_needed() {
+    let mut scratch = Scratch::default();
+    let data: Vec<u8> = (0..1_000_000u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).collect();
+    let spec = v2(r#"{"id":"blosc","cname":"lz4","shuffle":1,"blocksize":16384}"#);
+    let chain = bind(&[spec], &chunk(&[1_000_000], 4));
+    let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+    let mut out = vec![0; data.len()];
+    chain.decode_ranges(&encoded, 0, &[2_000_000..2_000_004], &mut out, &mut scratch).unwrap();
+    assert_eq!(out[2_000_000..2_000_004], data[2_000_000..2_000_004]);
+    assert!(out.iter().filter(|&&byte| byte != 0).count() <= 16384);
+}
+
+#[test]
+fn shuffle_leaves_the_remainder_in_its_place() {
+    let mut scratch = Scratch::default();
+    let chain = bind(&[v2(r#"{"id":"shuffle","elementsize":4}"#)], &chunk(&[10], 1));
+    let (encoded, _) = chain.encode(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], &mut scratch).unwrap();
+    assert_eq!(encoded, [0, 4, 1, 5, 2, 6, 3, 7, 8, 9]);
+    assert_eq!(chain.decode(&encoded, 0, 10, &mut scratch).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn shuffle_of_every_size_is_undone() {
+    let mut scratch = Scratch::default();
+    for size in 1..=17 {
+        for count in [0, 1, 2, 511, 512, 513, 1500] {
+            let data = sample(size * count + size / 2);
+            let spec = v2(&format!(r#"{{"id":"shuffle","elementsize":{size}}}"#));
+            let chain = bind(&[spec], &chunk(&[data.len() as u64], 1));
+            let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+            let mut out = vec![0; data.len()];
+            assert_eq!(chain.decode_into(&encoded, 0, &mut out, &mut scratch), Ok(0));
+            assert_eq!(out, data, "size {size}, {count} elements");
+        }
+    }
+}
+
+#[test]
+fn fletcher32_before_shuffle_and_deflate_is_understood() {
+    let mut scratch = Scratch::default();
+    let data = sample(400);
+    let specs = [CodecSpec::hdf5(3, &[]), CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(1, &[6])];
+    let chain = bind(&specs, &chunk(&[100], 4));
+    let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+    let mut out = vec![0; 400];
+    assert_eq!(chain.decode_into(&encoded, 0, &mut out, &mut scratch), Ok(0));
+    assert_eq!(out, data);
+}
+
+#[test]
+fn a_changed_byte_breaks_every_checksum() {
+    let mut scratch = Scratch::default();
+    let data = sample(403);
+    for id in ["fletcher32", "crc32", "crc32c", "adler32"] {
+        for location in ["start", "end"] {
+            let spec = v2(&format!(r#"{{"id":"{id}","location":"{location}"}}"#));
+            let chain = bind(&[spec], &chunk(&[403], 1));
+            let (mut encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+            assert_eq!(encoded.len(), 407);
+            let mut out = vec![0; 403];
+            assert_eq!(chain.decode_into(&encoded, 0, &mut out, &mut scratch), Ok(0), "{id}");
+            assert_eq!(out, data);
+            encoded[200] ^= 1;
+            let broken = chain.decode_into(&encoded, 0, &mut out, &mut scratch);
+            assert!(matches!(broken, Err(CodecError::Malformed { .. })), "{id} {broken:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mask_leaves_codecs_out() {
+    let mut scratch = Scratch::default();
+    let specs = [CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(1, &[6])];
+    let chain = bind(&specs, &chunk(&[100], 4));
+    let data = sample(400);
+    let mut out = vec![0; 400];
+    assert_eq!(chain.decode_into(&data, 0b11, &mut out, &mut scratch), Ok(0));
+    assert_eq!(out, data);
+    let shuffled = bind(&specs[..1], &chunk(&[100], 4)).encode(&data, &mut scratch).unwrap().0;
+    assert_eq!(chain.decode_into(&shuffled, 0b10, &mut out, &mut scratch), Ok(0));
+    assert_eq!(out, data);
+}
+
+#[test]
+fn transpose_stores_the_dimensions_in_that_order() {
+    let mut scratch = Scratch::default();
+    let data: Vec<u8> = (0..24).collect();
+    let fortran = bind(&[v3("transpose", r#"{"order":"F"}"#)], &chunk(&[2, 3], 4));
+    let (encoded, _) = fortran.encode(&data, &mut scratch).unwrap();
+    let rows: Vec<u8> = encoded.chunks(4).map(|element| element[0] / 4).collect();
+    assert_eq!(rows, [0, 3, 1, 4, 2, 5]);
+    let three = [v3("transpose", r#"{"order":[1,2,0]}"#), v3("bytes", r#"{"endian":"little"}"#)];
+    let chain = bind(&three, &chunk(&[2, 3, 4], 1));
+    let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+    assert_eq!(encoded[..4], [0, 12, 1, 13]);
+    assert_eq!(chain.decode(&encoded, 0, 24, &mut scratch).unwrap(), data);
+}
+
+#[test]
+fn codecs_that_the_type_of_the_elements_handles_change_nothing() {
+    let info = ChunkInfo { shape: vec![3], element: Element { byte_len: None } };
+    for spec in [v2(r#"{"id":"vlen-utf8"}"#), v2(r#"{"id":"json2"}"#), v3("bytes", "{}")] {
+        assert!(bind(&[spec], &info).is_identity());
+    }
+}
+
+#[test]
+fn unknown_codecs_and_wrong_parameters_are_errors() {
+    let bind = |spec: CodecSpec| Registry::builtin().bind(&[spec], &chunk(&[4, 5], 4)).unwrap_err();
+    assert!(matches!(bind(v2(r#"{"id":"nonsense"}"#)), CodecError::Unknown { .. }));
+    assert!(matches!(bind(v2("{}")), CodecError::Unknown { .. }));
+    assert!(matches!(bind(CodecSpec::hdf5(4711, &[])), CodecError::Unknown { .. }));
+    for text in [
+        r#"{"id":"zlib","level":10}"#,
+        r#"{"id":"zlib","level":"many"}"#,
+        r#"{"id":"zlib","level":[]}"#,
+        r#"{"id":"blosc","shuffle":7}"#,
+        r#"{"id":"shuffle","elementsize":-1}"#,
+        r#"{"id":"crc32","location":"middle"}"#,
+    ] {
+        assert!(matches!(bind(v2(text)), CodecError::Malformed { .. }), "{text}");
+    }
+    for order in [r#"{"order":[0,0]}"#, r#"{"order":[0]}"#, r#"{"order":"X"}"#, "{}"] {
+        assert!(matches!(bind(v3("transpose", order)), CodecError::Malformed { .. }), "{order}");
+    }
+}
