@@ -13,6 +13,7 @@ mod page;
 mod platform;
 mod store;
 mod temporary;
+mod url;
 mod want;
 
 #[cfg(test)]
@@ -21,3 +22,4 @@ mod tests;
 pub use directory::DirectoryStore;
 pub use memory::MemoryStore;
 pub use store::{Blocking, Facts, LocalStore, Precondition, Store};
+pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name};

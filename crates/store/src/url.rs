@@ -1,0 +1,300 @@
+//! Addresses of datasets: URLs with their fragments, and bare local paths (`nczarr.md` chapter 8).
+mod bucket;
+mod fragment;
+mod modes;
+mod name;
+#[cfg(test)]
+mod tests;
+
+pub use bucket::{Bucket, Provider};
+pub use fragment::Fragment;
+pub use modes::Modes;
+pub use name::dataset_name;
+
+use ncirrus_layout::{Error, Result};
+use std::fmt;
+
+/// The address of a dataset. It shows itself without password and without query values, which may be signatures.
+///
+/// ```
+/// use ncirrus_store::{Scheme, Url};
+/// let url = Url::parse("[mode=zarr]s3://bucket/a/b.zarr#aws.region=eu-west-1")?;
+/// assert_eq!((url.scheme(), url.path()), (Scheme::S3, "/a/b.zarr"));
+/// assert!(url.fragment().modes().contains("nczarr"));
+/// assert_eq!(url.fragment().value("aws.region"), Some("eu-west-1"));
+/// # Ok::<(), ncirrus_layout::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Url {
+    scheme: Scheme,
+    authority: Authority,
+    path: String,
+    query: Option<String>,
+    fragment: Fragment,
+    /// A bare path as it was given, when part of it was taken for a fragment: a file of that name goes first.
+    whole: Option<String>,
+}
+
+/// How a dataset is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// The local file system: `file:` or a bare path.
+    File,
+    /// `http://`.
+    Http,
+    /// `https://`.
+    Https,
+    /// `s3://`.
+    S3,
+    /// `gs://` or `gs3://`.
+    Gs,
+    /// `az://`, `abfs://`, `abfss://`.
+    Azure,
+    /// `memory://name`.
+    Memory,
+}
+
+/// Whose machine: user, password, host and port.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Authority {
+    user: Option<String>,
+    password: Option<String>,
+    /// Host, or bucket, container, name of a memory store.
+    host: String,
+    port: Option<u16>,
+}
+
+impl Scheme {
+    /// The scheme of that name, and the mode word that the name stands for.
+    fn named(name: &str) -> Option<(Self, Option<&'static str>)> {
+        Some(match name {
+            "file" => (Self::File, None),
+            "http" => (Self::Http, None),
+            "https" => (Self::Https, None),
+            "dods" => (Self::Http, Some("dap2")),
+            "dap4" => (Self::Http, Some("dap4")),
+            "s3" => (Self::S3, Some("s3")),
+            "gs3" => (Self::Gs, Some("gs3")),
+            "gs" => (Self::Gs, None),
+            "az" | "abfs" | "abfss" => (Self::Azure, None),
+            "memory" => (Self::Memory, None),
+            _ => return None,
+        })
+    }
+
+    /// The scheme as it starts a URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Http => "http",
+            Self::Https => "https",
+            Self::S3 => "s3",
+            Self::Gs => "gs",
+            Self::Azure => "az",
+            Self::Memory => "memory",
+        }
+    }
+}
+
+impl Url {
+    /// Reads a URL or a bare local path. A part after `#` of a bare path is a fragment when it can be nothing else: a
+    /// list of known keys and macros.
+    ///
+    /// # Errors
+    /// `Invalid` for an unknown scheme, a missing host, a port that is no number, a NUL.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.contains('\0') {
+            return Err(Error::invalid(format!("{text:?} contains a NUL")));
+        }
+        let (clauses, rest) = split_clauses(text);
+        match split_scheme(rest) {
+            Some((scheme, rest)) => Self::with_scheme(&clauses, scheme, rest),
+            None => Ok(Self::bare(text)),
+        }
+    }
+
+    /// The address of a local path, whatever characters it has.
+    pub fn of_path(path: &str) -> Self {
+        Self {
+            scheme: Scheme::File,
+            authority: Authority::default(),
+            path: path.to_owned(),
+            query: None,
+            fragment: Fragment::default(),
+            whole: None,
+        }
+    }
+
+    /// How the dataset is reached.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// Host, bucket, container or name of a memory store; empty for local files.
+    pub fn host(&self) -> &str {
+        &self.authority.host
+    }
+
+    /// Port, if given.
+    pub fn port(&self) -> Option<u16> {
+        self.authority.port
+    }
+
+    /// User and password, if given. Never show them.
+    pub fn credentials(&self) -> Option<(&str, Option<&str>)> {
+        self.authority.user.as_deref().map(|user| (user, self.authority.password.as_deref()))
+    }
+
+    /// Path: of a file as the file system has it, else from the slash after the host on.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Query, without the question mark. Never show it: it may be signed.
+    pub fn query(&self) -> Option<&str> {
+        self.query.as_deref()
+    }
+
+    /// What stands after `#` or in brackets before the scheme.
+    pub fn fragment(&self) -> &Fragment {
+        &self.fragment
+    }
+
+    /// A bare path as it was given, when part of it was taken for a fragment.
+    pub fn whole_path(&self) -> Option<&str> {
+        self.whole.as_deref()
+    }
+
+    /// The bucket, when the dataset lies in an object store (`nczarr.md` 8.8).
+    ///
+    /// # Errors
+    /// `Invalid` when it should, but the URL names no bucket.
+    pub fn bucket(&self) -> Result<Option<Bucket>> {
+        Bucket::of(self)
+    }
+
+    /// Name of the dataset as `ncdump` prints it (`nczarr.md` 8.9).
+    pub fn name(&self) -> &str {
+        dataset_name(&self.path)
+    }
+
+    fn with_scheme(clauses: &[&str], scheme: &str, rest: &str) -> Result<Self> {
+        let Some((known, mode)) = Scheme::named(&scheme.to_ascii_lowercase()) else {
+            return Err(Error::invalid(format!(
+                "unknown scheme {scheme:?} in {scheme}:{}",
+                without_secrets(rest)
+            )));
+        };
+        let (rest, fragment) = rest.split_once('#').map_or((rest, ""), |(rest, fragment)| (rest, fragment));
+        let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+        let fragment = Fragment::parse(clauses.iter().copied().chain([fragment]), mode);
+        if known == Scheme::File {
+            return Ok(Self { fragment, ..Self::of_path(file_path(rest)) });
+        }
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let authority = Authority::parse(authority)?;
+        let path = path.to_owned();
+        let query = query.map(str::to_owned);
+        Ok(Self { scheme: known, authority, path, query, fragment, whole: None })
+    }
+
+    fn bare(text: &str) -> Self {
+        match text.rsplit_once('#') {
+            Some((path, fragment)) if !path.is_empty() && Fragment::is_unmistakable(fragment) => Self {
+                fragment: Fragment::parse([fragment], None),
+                whole: Some(text.to_owned()),
+                ..Self::of_path(path)
+            },
+            _ => Self::of_path(text),
+        }
+    }
+}
+
+impl Authority {
+    fn parse(text: &str) -> Result<Self> {
+        let (login, place) =
+            text.rsplit_once('@').map_or((None, text), |(login, place)| (Some(login), place));
+        let (user, password) = match login.map(|login| login.split_once(':').unwrap_or((login, ""))) {
+            Some((user, "")) => (Some(user.to_owned()), None),
+            Some((user, password)) => (Some(user.to_owned()), Some(password.to_owned())),
+            None => (None, None),
+        };
+        let after_brackets = place.find(']').map_or(0, |end| end + 1);
+        let colon = place.get(after_brackets..).and_then(|rest| rest.find(':')).map(|at| at + after_brackets);
+        let (host, port) = match colon {
+            Some(at) => {
+                (place.get(..at).unwrap_or_default(), parse_port(place.get(at + 1..).unwrap_or_default())?)
+            }
+            None => (place, None),
+        };
+        if host.is_empty() {
+            return Err(Error::invalid("url has no host"));
+        }
+        Ok(Self { user, password, host: host.to_owned(), port })
+    }
+}
+
+fn parse_port(text: &str) -> Result<Option<u16>> {
+    match text {
+        "" => Ok(None),
+        _ => text.parse().map(Some).map_err(|_| Error::invalid(format!("port {text:?} is not a number"))),
+    }
+}
+
+/// The bracketed clauses before a scheme, and the rest.
+fn split_clauses(text: &str) -> (Vec<&str>, &str) {
+    let mut clauses = Vec::new();
+    let mut rest = text;
+    while let Some((clause, after)) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        clauses.push(clause);
+        rest = after;
+    }
+    (clauses, rest)
+}
+
+/// The scheme and what follows its colon. A single letter is a drive; only `file` may do with one slash.
+fn split_scheme(text: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = text.split_once(':')?;
+    let mut letters = scheme.chars();
+    let starts_well = letters.next().is_some_and(|first| first.is_ascii_alphabetic());
+    let is_scheme =
+        starts_well && scheme.len() > 1 && letters.all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
+    let slashes = if scheme.eq_ignore_ascii_case("file") { "/" } else { "//" };
+    (is_scheme && rest.starts_with(slashes)).then_some((scheme, rest))
+}
+
+/// The path in a file URL: absolute after three slashes or one, relative after two (`nczarr.md` 8.6).
+fn file_path(rest: &str) -> &str {
+    let path = rest.strip_prefix("//").unwrap_or(rest);
+    let drive = path.strip_prefix('/').filter(|path| path.get(1..2) == Some(":") && cfg!(windows));
+    drive.unwrap_or(path)
+}
+
+/// What may be shown of an address that could not be read.
+fn without_secrets(rest: &str) -> String {
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (slashes, rest) = rest.split_at(rest.len() - rest.trim_start_matches('/').len());
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{slashes}{host}{path}")
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.scheme == Scheme::File {
+            return f.write_str(&self.path);
+        }
+        write!(f, "{}://{}", self.scheme.as_str(), self.authority.host)?;
+        if let Some(port) = self.authority.port {
+            write!(f, ":{port}")?;
+        }
+        f.write_str(&self.path)
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Url({self}, {:?})", self.fragment)
+    }
+}

@@ -1,0 +1,77 @@
+//! What stands after `#` (`nczarr.md` 8.1, 8.3, 8.7).
+use super::Modes;
+use std::fmt;
+
+/// What stands after `#`, or in brackets before the scheme: modes, and other keys, which are passed on.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Fragment {
+    modes: Modes,
+    entries: Vec<(String, String)>,
+}
+
+/// Keys without value that are rewritten to mode words (`nczarr.md` 8.3, 8.7).
+const MACROS: [(&str, &[&str]); 8] = [
+    ("zarr", &["nczarr", "zarr"]),
+    ("dap2", &["dap2"]),
+    ("dap4", &["dap4"]),
+    ("bytes", &["bytes"]),
+    ("s3", &["s3", "nczarr"]),
+    ("gs3", &["gs3", "nczarr"]),
+    ("xarray", &["zarr"]),
+    ("noxarray", &["nczarr", "noxarray"]),
+];
+
+/// Keys that make the end of a bare path a fragment.
+const KEYS: [&str; 5] = ["mode", "aws.profile", "aws.region", "log", "show"];
+
+impl Fragment {
+    /// The entries of several texts `key=value&key=value...`, merged; `mode` is a word that the scheme stands for.
+    pub(super) fn parse<'a>(texts: impl IntoIterator<Item = &'a str>, mode: Option<&'a str>) -> Self {
+        let mut words: Vec<&str> = mode.into_iter().collect();
+        let mut entries = Vec::new();
+        let parts = texts.into_iter().flat_map(|text| text.split('&')).filter(|part| !part.is_empty());
+        for (key, value) in parts.map(|part| part.split_once('=').unwrap_or((part, ""))) {
+            match rewritten(key).filter(|_| value.is_empty()) {
+                Some(stands_for) => words.extend(stands_for),
+                None if key == "mode" => words.extend(value.split(',')),
+                None => entries.push((key.to_owned(), value.to_owned())),
+            }
+        }
+        Self { modes: Modes::infer(words), entries }
+    }
+
+    /// Whether the end of a bare path can only be a fragment.
+    pub(super) fn is_unmistakable(text: &str) -> bool {
+        text.split('&').all(|part| match part.split_once('=') {
+            Some((key, _)) => KEYS.contains(&key),
+            None => rewritten(part).is_some(),
+        })
+    }
+
+    /// The mode words, after all inferences.
+    pub fn modes(&self) -> &Modes {
+        &self.modes
+    }
+
+    /// The value of a key; the last one when it stands there several times. A key without `=` has an empty value.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Keys other than `mode` and their values, in the order in which they stand there.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+}
+
+fn rewritten(key: &str) -> Option<&'static [&'static str]> {
+    MACROS.iter().find(|(name, _)| *name == key).map(|(_, words)| *words)
+}
+
+/// Names of the keys only: values may be secret.
+impl fmt::Debug for Fragment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<&str> = self.entries.iter().map(|(key, _)| key.as_str()).collect();
+        write!(f, "{:?} {keys:?}", self.modes)
+    }
+}

@@ -1,0 +1,206 @@
+//! The tables of `nczarr.md` 8.
+use super::*;
+use proptest::prelude::*;
+use rstest::rstest;
+
+fn parsed(text: &str) -> Url {
+    Url::parse(text).unwrap()
+}
+
+fn modes(text: &str) -> Vec<String> {
+    parsed(text).fragment().modes().iter().map(str::to_owned).collect()
+}
+
+#[rstest]
+#[case("file:///p#mode=nczarr,file", "/p", &["nczarr", "file"])]
+#[case("file:///p#mode=nczarr", "/p", &["nczarr"])]
+#[case("file:///p#mode=zarr", "/p", &["zarr", "nczarr"])]
+#[case("file:///p#zarr", "/p", &["nczarr", "zarr"])]
+#[case("file:///p#xarray", "/p", &["zarr", "nczarr"])]
+#[case("file:///p#noxarray", "/p", &["nczarr", "noxarray", "zarr"])]
+#[case("file:///p#mode=xarray", "/p", &["xarray", "zarr", "nczarr"])]
+#[case("file://rel#mode=nczarr", "rel", &["nczarr"])]
+#[case("file://rel.zarr/sub#mode=nczarr", "rel.zarr/sub", &["nczarr"])]
+#[case("file://localhost/p", "localhost/p", &[])]
+#[case("file:/p#mode=nczarr,file", "/p", &["nczarr", "file"])]
+#[case("file:///p#mode=nczarr&mode=file", "/p", &["nczarr", "file"])]
+#[case("[mode=nczarr,file]file:///p", "/p", &["nczarr", "file"])]
+#[case("[mode=nczarr][log]file:///p#mode=zip", "/p", &["nczarr", "zip"])]
+#[case("file:///p#mode=nczarr,strange,file", "/p", &["nczarr", "strange", "file"])]
+#[case("file:///p/#mode=nczarr", "/p/", &["nczarr"])]
+#[case("file:///a b%20c\\d?query#mode=nczarr", "/a b%20c\\d", &["nczarr"])]
+#[case("file:///p#nczarr", "/p", &[])]
+#[case("file:///p#mode=NCZARR", "/p", &["NCZARR"])]
+#[case("file:///p#mode=nczarr,bytes", "/p", &["bytes"])]
+#[case("file:///p#bytes", "/p", &["bytes"])]
+#[case("file:///p#mode=noxarray,xarray", "/p", &["noxarray", "nczarr", "zarr"])]
+#[case("file:///p", "/p", &[])]
+fn file_urls(#[case] text: &str, #[case] path: &str, #[case] expected: &[&str]) {
+    let url = parsed(text);
+    assert_eq!((url.scheme(), url.path()), (Scheme::File, path));
+    assert_eq!(modes(text), expected);
+}
+
+#[rstest]
+#[case("data/x.zarr", "data/x.zarr", None)]
+#[case("/data/x#1.nc", "/data/x#1.nc", None)]
+#[case("/data/x.zarr#mode=zarr,zip", "/data/x.zarr", Some("/data/x.zarr#mode=zarr,zip"))]
+#[case("/data/x.zarr#zarr", "/data/x.zarr", Some("/data/x.zarr#zarr"))]
+#[case("#zarr", "#zarr", None)]
+#[case("[a]x.nc", "[a]x.nc", None)]
+#[case("C:\\data\\x.nc", "C:\\data\\x.nc", None)]
+#[case("c:/data/x.nc", "c:/data/x.nc", None)]
+#[case("12:30.nc", "12:30.nc", None)]
+#[case("foo:/bar", "foo:/bar", None)]
+fn bare_paths(#[case] text: &str, #[case] path: &str, #[case] whole: Option<&str>) {
+    let url = parsed(text);
+    assert_eq!((url.scheme(), url.path(), url.whole_path()), (Scheme::File, path, whole));
+}
+
+#[rstest]
+#[case("http://h/p", Scheme::Http, &[])]
+#[case("https://h/p", Scheme::Https, &[])]
+#[case("HTTPS://h/p", Scheme::Https, &[])]
+#[case("dods://h/p", Scheme::Http, &["dap2"])]
+#[case("dap4://h/p", Scheme::Http, &["dap4"])]
+#[case("s3://b/p", Scheme::S3, &["s3"])]
+#[case("s3://b/p#s3", Scheme::S3, &["s3", "nczarr"])]
+#[case("gs3://b/p", Scheme::Gs, &["gs3"])]
+#[case("gs://b/p", Scheme::Gs, &[])]
+#[case("az://b/p", Scheme::Azure, &[])]
+#[case("abfss://b@a.dfs.core.windows.net/p", Scheme::Azure, &[])]
+#[case("memory://name/p", Scheme::Memory, &[])]
+fn schemes(#[case] text: &str, #[case] scheme: Scheme, #[case] expected: &[&str]) {
+    assert_eq!(parsed(text).scheme(), scheme);
+    assert_eq!(parsed(text).path(), "/p");
+    assert_eq!(modes(text), expected);
+}
+
+#[rstest]
+#[case("foo://user:secret@bar/x?key=secret", "unknown scheme \"foo\" in foo://bar/x")]
+#[case("http:///x", "url has no host")]
+#[case("http://h:port/x", "port \"port\" is not a number")]
+#[case("a\0b", "\"a\\0b\" contains a NUL")]
+fn bad_urls(#[case] text: &str, #[case] message: &str) {
+    assert_eq!(Url::parse(text).unwrap_err().message(), message);
+}
+
+#[rstest]
+#[case("https://bkt.s3.eu-west-1.amazonaws.com/a/b/", "s3://bkt", Some("eu-west-1"), "a/b")]
+#[case("https://bkt.s3.amazonaws.com/a/b", "s3://bkt", None, "a/b")]
+#[case("https://Bkt.x.S3.amazonaws.com/a", "s3://Bkt.x", None, "a")]
+#[case("https://bkt.s3.dualstack.eu-west-1.amazonaws.com/a", "s3://bkt", Some("eu-west-1"), "a")]
+#[case("https://s3.eu-west-1.amazonaws.com/bkt/a/b", "s3://bkt", Some("eu-west-1"), "a/b")]
+#[case("https://s3.amazonaws.com/bkt/a%20b", "s3://bkt", None, "a b")]
+#[case("s3://bkt/a/b#aws.region=us-west-2", "s3://bkt", Some("us-west-2"), "a/b")]
+#[case("s3://bkt", "s3://bkt", None, "")]
+#[case("https://storage.googleapis.com/bkt/a", "gs://bkt", None, "a")]
+#[case("gs3://bkt/a", "gs://bkt", None, "a")]
+#[case("gs://bkt/a", "gs://bkt", None, "a")]
+#[case("https://h.org/bkt/a#mode=s3", "https://h.org/bkt", None, "a")]
+#[case("http://localhost:9000/bkt/a#mode=nczarr,s3", "http://localhost:9000/bkt", None, "a")]
+#[case("https://bkt.s3.r1.some.org/a#mode=s3", "https://s3.r1.some.org/bkt", Some("r1"), "a")]
+#[case("https://longer-bucket.s3.r1.some.org/a#s3", "https://s3.r1.some.org/longer-bucket", Some("r1"), "a")]
+#[case("https://s3.r1.some.org/bkt/a#mode=s3", "https://s3.r1.some.org/bkt", Some("r1"), "a")]
+#[case("https://s3.some.org/bkt/a#mode=s3", "https://s3.some.org/bkt", None, "a")]
+#[case("az://box/a/b", "az://box", None, "a/b")]
+#[case("abfs://box@acc.dfs.core.windows.net/a/b", "az://box@acc", None, "a/b")]
+fn buckets(#[case] text: &str, #[case] address: &str, #[case] region: Option<&str>, #[case] key: &str) {
+    let bucket = parsed(text).bucket().unwrap().unwrap();
+    assert_eq!(
+        (bucket.address().as_str(), bucket.region.as_deref(), bucket.key.as_str()),
+        (address, region, key)
+    );
+}
+
+#[rstest]
+#[case("https://h.org/bkt/a")]
+#[case("https://elsewhere.amazonaws.com/x")]
+#[case("https://amazonaws.com.evil.org/x")]
+#[case("/a/b")]
+fn no_buckets(#[case] text: &str) {
+    assert_eq!(parsed(text).bucket().unwrap(), None);
+}
+
+#[test]
+fn a_missing_bucket_is_an_error() {
+    assert_eq!(
+        parsed("https://s3.amazonaws.com/").bucket().unwrap_err().message(),
+        "https://s3.amazonaws.com/ names no bucket"
+    );
+}
+
+#[rstest]
+#[case("/a/b.v4.10.1", "b.v4.10")]
+#[case("data.zip", "data")]
+#[case("/a/data", "data")]
+#[case("/a/b.zarr/", "")]
+#[case("", "")]
+fn names(#[case] path: &str, #[case] name: &str) {
+    assert_eq!(dataset_name(path), name);
+}
+
+#[test]
+fn the_first_deciding_word_chooses_the_implementation() {
+    let choose = |text: &str| parsed(text).fragment().modes().implementation().map(str::to_owned);
+    assert_eq!(choose("http://h/p#mode=bytes"), Some("bytes".to_owned()));
+    assert_eq!(choose("http://h/p#mode=file,netcdf-4,zarr"), Some("netcdf-4".to_owned()));
+    assert_eq!(choose("http://h/p#mode=udf3"), Some("udf3".to_owned()));
+    assert_eq!(choose("http://h/p#mode=udf33,file"), None);
+}
+
+#[test]
+fn other_keys_are_passed_on() {
+    let url = parsed("[log]s3://b/k#mode=s3&aws.profile=me&show=fetch&log=file&bytes=1");
+    let entries: Vec<_> = url.fragment().entries().collect();
+    assert_eq!(
+        entries,
+        [("log", ""), ("aws.profile", "me"), ("show", "fetch"), ("log", "file"), ("bytes", "1")]
+    );
+    assert_eq!(url.fragment().value("log"), Some("file"));
+}
+
+#[test]
+fn secrets_are_never_shown() {
+    let url = parsed("https://me:hunter2@h.org:8443/x.nc?X-Amz-Signature=hunter2#token=hunter2");
+    assert_eq!(url.to_string(), "https://h.org:8443/x.nc");
+    assert!(!format!("{url:?}").contains("hunter2"));
+    assert_eq!(url.credentials(), Some(("me", Some("hunter2"))));
+    assert_eq!(url.query(), Some("X-Amz-Signature=hunter2"));
+    assert_eq!(url.port(), Some(8443));
+}
+
+#[test]
+fn hosts_may_be_numbers_in_brackets() {
+    let url = parsed("http://[::1]:9000/x");
+    assert_eq!((url.host(), url.port()), ("[::1]", Some(9000)));
+    assert_eq!(parsed("http://[::1]/x").port(), None);
+}
+
+proptest! {
+    #[test]
+    fn parsing_never_panics_and_shows_no_password(text in ".{0,60}", host in "[a-z]{1,8}", path in "[^?#@:\0]{0,20}") {
+        if let Ok(url) = Url::parse(&text) {
+            let _ = (url.to_string(), url.bucket(), url.name().len());
+        }
+        let url = Url::parse(&format!("https://u:hunter2@{host}/{path}?q=hunter2#k=hunter2")).unwrap();
+        let shown = format!("{url} {url:?}");
+        prop_assert!(!shown.contains("hunter2"));
+    }
+
+    #[test]
+    fn inference_is_a_fixed_point(words in proptest::collection::vec(prop_oneof![
+        Just("zarr"), Just("xarray"), Just("noxarray"), Just("bytes"), Just("nczarr"), Just("file"), Just("")], 0..6)) {
+        let once = Modes::infer(words);
+        let twice = Modes::infer(once.iter());
+        prop_assert!(twice.iter().all(|word| once.contains(word) || !once.contains("bytes")));
+        prop_assert_eq!(&Modes::infer(twice.iter()), &twice);
+    }
+
+    #[test]
+    fn bare_paths_are_kept_as_they_are(path in "[a-zA-Z0-9_ ./]{1,30}") {
+        let url = Url::parse(&path).unwrap();
+        prop_assert_eq!(url.path(), path.as_str());
+        prop_assert_eq!(url.scheme(), Scheme::File);
+    }
+}
