@@ -28,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("ncirrus-cli", &["ncirrus"]),
     ("ncirrus-testkit", &["ncirrus-model", "ncirrus-layout"]),
+    ("ncirrus-bench", &["ncirrus", "ncirrus-codec"]),
     ("xtask", &["ncirrus"]),
 ];
 

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command that reports to a terminal")]
 
 mod arrows;
+mod bench;
 mod peers;
 mod run;
 

@@ -1,0 +1,85 @@
+//! Measures one operation of ncirrus, or of a bare loop that is the limit, and prints the figures as one line of JSON.
+//!
+//! `ncirrus-bench WHO CODEC OPERATION FOLDER RUNS`: WHO is `ncirrus` or `limit`; CODEC one of `raw`, `zstd`,
+//! `blosc`, `zlib`, `shuffle-zlib`; OPERATION one of `write`, `read`, `series`, `strided`. The data are 128 steps of
+//! 1024 x 1024 float32, a chunk per step, as plain Zarr v2 in FOLDER/CODEC.zarr. The time is the smallest of RUNS.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that reports to whoever started it"
+)]
+
+mod data;
+mod limit;
+mod ours;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Anything that went wrong, for the terminal.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// The whole array, from memory.
+    Write,
+    /// The whole array, into memory.
+    Read,
+    /// One point of every step.
+    Series,
+    /// Every fourth element along every axis.
+    Strided,
+}
+
+impl Operation {
+    fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "write" => Self::Write,
+            "read" => Self::Read,
+            "series" => Self::Series,
+            "strided" => Self::Strided,
+            _ => return None,
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match measure(&arguments) {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("ncirrus-bench: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(arguments: &[String]) -> Result<String, Failure> {
+    let [who, codec, operation, folder, runs] = arguments else {
+        return Err("usage: ncirrus-bench WHO CODEC OPERATION FOLDER RUNS".into());
+    };
+    let operation = Operation::parse(operation).ok_or("unknown operation")?;
+    let runs: usize = runs.parse()?;
+    let times = match who.as_str() {
+        "ncirrus" => ours::run(codec, operation, folder, runs)?,
+        "limit" => limit::run(codec, operation, folder, runs)?,
+        other => return Err(format!("unknown program {other:?}").into()),
+    };
+    let seconds = times.iter().min().copied().unwrap_or_default().as_secs_f64();
+    Ok(serde_json::json!({"seconds": seconds, "peak_kib": data::peak_kib()}).to_string())
+}
+
+/// Runs something several times and keeps the times.
+fn timed(runs: usize, mut run: impl FnMut() -> Result<(), Failure>) -> Result<Vec<Duration>, Failure> {
+    (0..runs)
+        .map(|_| {
+            let start = Instant::now();
+            run().map(|()| start.elapsed())
+        })
+        .collect()
+}
