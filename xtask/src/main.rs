@@ -98,6 +98,11 @@ fn unit(arguments: &[String]) -> Outcome {
     run::command("cargo", &all, &[("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())])
 }
 
+/// The file that the README's first command copies.
+fn example() -> Outcome {
+    cargo(&["run", "--quiet", "--package", "ncirrus", "--example", "make_sst", "--", "examples/sst.nc"])
+}
+
 /// The fuzz targets are plain functions; here they meet a few thousand mutated samples each. `fuzz/README.md` tells
 /// how to run them under libFuzzer.
 fn fuzz() -> Outcome {

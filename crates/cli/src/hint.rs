@@ -19,13 +19,19 @@ fn hint(error: &Error) -> Option<&'static str> {
     let says = |word: &str| message.contains(word);
     Some(match error.kind() {
         ErrorKind::Conflict if says("exist") => "name another target, or pass --overwrite",
-        ErrorKind::NotFound if says("no variable") || says("no group") => "`ncirrus info URL` lists what there is",
+        ErrorKind::NotFound if says("no variable") || says("no group") => {
+            "`ncirrus info URL` lists what there is"
+        }
         ErrorKind::NotFound => "check the path; a URL needs its scheme, such as s3:// or https://",
         ErrorKind::Denied => "check the permissions, or for object stores the credentials in the environment",
         ErrorKind::Unsupported if says("HDF5") => "convert it first, for instance with nccopy -k cdf5",
-        ErrorKind::Unsupported if says("netCDF-3") || says("classic") => "choose a richer kind: -k nc5 or -k nczarr",
+        ErrorKind::Unsupported if says("netCDF-3") || says("classic") => {
+            "choose a richer kind: -k nc5 or -k nczarr"
+        }
         ErrorKind::Invalid if says("scheme") => "known schemes: file, http, https, s3, gs, gs3, az, abfs",
-        ErrorKind::Malformed if says("HTML") => "the address is that of a web page; use the address of the data",
+        ErrorKind::Malformed if says("HTML") => {
+            "the address is that of a web page; use the address of the data"
+        }
         ErrorKind::Malformed => "the file may be cut off or not be what its name says",
         ErrorKind::Limit => "--memory raises the budget; a size like this is often damage",
         ErrorKind::Changed => "another program is writing to it; try again when it is done",

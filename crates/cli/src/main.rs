@@ -38,12 +38,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let outcome = commands::session(cli.threads, cli.memory, !cli.no_sync).and_then(|session| match &cli.command {
-        Command::Dump(args) => commands::dump::run(args, &session),
-        Command::Copy(args) => commands::copy::run(args, &session),
-        Command::Info(args) => commands::info::run(args, &session),
-        Command::Explain(args) => commands::explain::run(args, &session),
-    });
+    let outcome =
+        commands::session(cli.threads, cli.memory, !cli.no_sync).and_then(|session| match &cli.command {
+            Command::Dump(args) => commands::dump::run(args, &session),
+            Command::Copy(args) => commands::copy::run(args, &session),
+            Command::Info(args) => commands::info::run(args, &session),
+            Command::Explain(args) => commands::explain::run(args, &session),
+        });
     match outcome {
         Ok(code) => code,
         Err(error) => hint::report(&error),

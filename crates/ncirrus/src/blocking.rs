@@ -35,7 +35,9 @@ impl Dataset {
             State::Writing(open) => {
                 let values = self.engine().block_on(open.writer.read(var, selection))?;
                 let bytes = values.as_bytes().filter(|bytes| bytes.len() == out.len());
-                out.copy_from_slice(bytes.ok_or_else(|| Error::invalid("the buffer does not fit the selection"))?);
+                out.copy_from_slice(
+                    bytes.ok_or_else(|| Error::invalid("the buffer does not fit the selection"))?,
+                );
                 Ok(())
             }
         }

@@ -70,13 +70,13 @@ impl Dataset {
     /// As [`create`](Self::create).
     pub fn create_with(url: &str, options: &CreateOptions, session: &Session) -> Result<Self> {
         let target = options.resolve(url)?;
-        let staged = ncirrus_store::create(url, target.shape(), options.clobber(), &session.stores_for(options))?;
-        let writer = session.engine.block_on(session.engine.create(
-            Arc::clone(&staged.store),
-            staged.root.clone(),
-            target.writing(),
-        ))?;
-        let name = ncirrus_store::dataset_name(url);
+        let stores = options.stores(&session.stores);
+        let staging = ncirrus_store::create(url, target.shape(), options.clobber(), &stores);
+        let staged = session.engine.block_on(staging)?;
+        let creation =
+            session.engine.create(Arc::clone(&staged.store), staged.root.clone(), target.writing());
+        let writer = session.engine.block_on(creation)?;
+        let name = ncirrus_store::Url::parse(url)?.name().to_owned();
         let state = Writing {
             writer,
             staged: Mutex::new(Some(staged)),
@@ -106,11 +106,16 @@ impl Dataset {
         Ok(Self::new(session, url, opened.name, State::Writing(state)))
     }
 
-    fn open_engine(url: &str, options: &OpenOptions, session: &Session) -> Result<(Opened, ncirrus_engine::Dataset)> {
-        let opened = ncirrus_store::open(url, &session.stores)?;
+    fn open_engine(
+        url: &str,
+        options: &OpenOptions,
+        session: &Session,
+    ) -> Result<(Opened, ncirrus_engine::Dataset)> {
+        let opened = session.engine.block_on(ncirrus_store::open(url, &session.stores))?;
         let options = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
         let (store, root) = (Arc::clone(&opened.store), opened.root.clone());
-        let dataset = session.engine.block_on(session.engine.open(store, root, &session.drivers, &options))?;
+        let dataset =
+            session.engine.block_on(session.engine.open(store, root, &session.drivers, &options))?;
         Ok((opened, dataset))
     }
 
@@ -140,7 +145,8 @@ impl Dataset {
     /// `NotFound`.
     pub fn variable(&self, path: &str) -> Result<Variable> {
         let id = self.snapshot().variable_at(path);
-        let id = id.ok_or_else(|| Error::not_found(format!("no variable {path:?}")).at_object(&self.0.url))?;
+        let id =
+            id.ok_or_else(|| Error::not_found(format!("no variable {path:?}")).at_object(&self.0.url))?;
         Ok(Variable::new(self.clone(), id))
     }
 
@@ -277,7 +283,7 @@ impl Dataset {
         self.make_true()?;
         open.closed.store(true, Ordering::Release);
         let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
-        staged.map_or(Ok(()), Staged::commit)
+        staged.map_or(Ok(()), |staged| self.engine().block_on(staged.commit()))
     }
 
     pub(crate) fn state(&self) -> &State {

@@ -1,5 +1,8 @@
 //! Printing a dataset as CDL.
-use crate::{Atomic, Attribute, CodecSpec, Dataset, Endianness, Error, ErrorKind, FillValue, Model, NodeId, Result, Selection, Values};
+use crate::{
+    Atomic, Attribute, CodecSpec, Dataset, Endianness, Error, ErrorKind, FillValue, Model, NodeId, Result,
+    Selection, Values,
+};
 use ncirrus_cdl::{DataSource, Options, Summary};
 use ncirrus_codec::{Element, names};
 use ncirrus_model::{CodecSpace, Storage, Strings, TypeRef, VarId, Variable};
@@ -38,7 +41,9 @@ pub fn is_classic(dataset: &Dataset) -> bool {
 fn cdl_error(error: ncirrus_cdl::CdlError, dataset: &Dataset) -> Error {
     let kind = match error {
         ncirrus_cdl::CdlError::Io(_) => ErrorKind::Io { retryable: false },
-        ncirrus_cdl::CdlError::NoSuchVariable(_) | ncirrus_cdl::CdlError::NoSuchGroup(_) => ErrorKind::NotFound,
+        ncirrus_cdl::CdlError::NoSuchVariable(_) | ncirrus_cdl::CdlError::NoSuchGroup(_) => {
+            ErrorKind::NotFound
+        }
         _ => ErrorKind::Unsupported,
     };
     Error::new(kind, error.to_string()).at_object(dataset.url()).because(error)
@@ -51,7 +56,11 @@ struct Printed<'a> {
 }
 
 impl DataSource for Printed<'_> {
-    fn read(&mut self, var: VarId, selection: &Selection) -> std::result::Result<Values, ncirrus_cdl::ReadError> {
+    fn read(
+        &mut self,
+        var: VarId,
+        selection: &Selection,
+    ) -> std::result::Result<Values, ncirrus_cdl::ReadError> {
         Ok(self.dataset.read_values(var, selection)?)
     }
 
@@ -124,7 +133,8 @@ fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
         TypeRef::User(_) => None,
     };
     for spec in &variable.filters {
-        let Ok(CodecSpec::Hdf5 { id, parameters, .. }) = names::translate(spec, CodecSpace::Hdf5, &Element { byte_len })
+        let Ok(CodecSpec::Hdf5 { id, parameters, .. }) =
+            names::translate(spec, CodecSpace::Hdf5, &Element { byte_len })
         else {
             continue;
         };
@@ -132,7 +142,9 @@ fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
             1 => deflate = Some(parameters.first().copied().unwrap_or(0)),
             2 => shuffle = true,
             3 => fletcher = true,
-            _ => others.push(parameters.iter().fold(id.to_string(), |text, parameter| format!("{text},{parameter}"))),
+            _ => others.push(
+                parameters.iter().fold(id.to_string(), |text, parameter| format!("{text},{parameter}")),
+            ),
         }
     }
     let mut special = Vec::new();
@@ -175,7 +187,9 @@ pub(crate) fn codec_text(spec: &CodecSpec) -> Option<String> {
 fn json_text(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let members = map.iter().map(|(name, value)| format!("{}: {}", Value::from(name.as_str()), json_text(value)));
+            let members = map
+                .iter()
+                .map(|(name, value)| format!("{}: {}", Value::from(name.as_str()), json_text(value)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
         Value::Array(list) => format!("[{}]", list.iter().map(json_text).collect::<Vec<_>>().join(",")),

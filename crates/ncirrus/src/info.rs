@@ -132,7 +132,8 @@ pub fn filter_in_short(spec: &CodecSpec) -> String {
         CodecSpec::V2(map) => {
             let id = map.get("id").and_then(|id| id.as_str()).unwrap_or("?");
             let details = ["cname", "level", "clevel"].into_iter().filter_map(|key| map.get(key));
-            let details: Vec<String> = details.map(|value| value.as_str().map_or(value.to_string(), str::to_owned)).collect();
+            let details: Vec<String> =
+                details.map(|value| value.as_str().map_or(value.to_string(), str::to_owned)).collect();
             if details.is_empty() { id.to_owned() } else { format!("{id}({})", details.join(",")) }
         }
         CodecSpec::Hdf5 { id, parameters, .. } => format!("HDF5 filter {id} {parameters:?}"),
@@ -142,8 +143,10 @@ pub fn filter_in_short(spec: &CodecSpec) -> String {
 
 fn attributes_in_short(attributes: Option<&crate::Attributes>) -> Vec<(String, String)> {
     let Some(attributes) = attributes else { return Vec::new() };
-    let readable = attributes.iter().map(|attribute| (attribute.name.clone(), value_in_short(&attribute.values)));
-    let damaged = attributes.faults.iter().map(|(name, fault)| (name.clone(), format!("unreadable: {fault}")));
+    let readable =
+        attributes.iter().map(|attribute| (attribute.name.clone(), value_in_short(&attribute.values)));
+    let damaged =
+        attributes.faults.iter().map(|(name, fault)| (name.clone(), format!("unreadable: {fault}")));
     readable.chain(damaged).collect()
 }
 
@@ -155,7 +158,9 @@ fn value_in_short(values: &Values) -> String {
     let one = |at: usize| match values {
         Values::Float(list) => list.get(at).map(ToString::to_string),
         Values::Double(list) => list.get(at).map(ToString::to_string),
-        Values::String(list) => Some(list.get(at).map_or("NIL".to_owned(), |text| String::from_utf8_lossy(text).into_owned())),
+        Values::String(list) => {
+            Some(list.get(at).map_or("NIL".to_owned(), |text| String::from_utf8_lossy(text).into_owned()))
+        }
         other => other.integer(at).map(|value| value.to_string()),
     };
     match values {
@@ -177,7 +182,10 @@ impl Info {
     /// The summary as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         let pairs = |pairs: &[(String, String)]| {
-            pairs.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect::<serde_json::Map<_, _>>()
+            pairs
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone().into()))
+                .collect::<serde_json::Map<_, _>>()
         };
         let variable = |variable: &VariableInfo| {
             serde_json::json!({

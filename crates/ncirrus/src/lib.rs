@@ -17,23 +17,34 @@
 #![forbid(unsafe_code)]
 
 mod blocking;
+mod copy;
 mod create;
 mod dataset;
+mod dump;
 mod element;
 mod group;
+mod info;
+mod select;
 mod session;
 mod variable;
 
+pub use copy::{ChunkRule, CopyOptions, CopyReport, Filters, Progress, copy};
 pub use create::{CreateOptions, Dialect, Kind};
 pub use dataset::Dataset;
+pub use dump::{dump, dump_ncml, is_classic};
 pub use element::Element;
 pub use group::Group;
-pub use ncirrus_layout::{Error, ErrorKind, Place, Result};
+pub use info::{GroupInfo, Info, VariableInfo, info, type_name};
+pub use ncirrus_cdl as cdl;
+pub use ncirrus_engine::{Missing, Plan, Statistics, convert};
+pub use ncirrus_layout::{Consolidated, Error, ErrorKind, Limits, OpenOptions, Place, Result};
 pub use ncirrus_model::{
-    Atomic, Attribute, Attributes, AxisSelection, CodecSpec, DimensionLen, EnumMember, Field, FillValue, Model, NodeId,
-    Selection, Storage, Strings, TypeRef, UserKind, UserType, Values,
+    Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimensionLen, Endianness,
+    EnumMember, Field, FillValue, Model, NodeId, Selection, Storage, Strings, TypeRef, UserKind, UserType,
+    Values,
 };
 pub use ncirrus_store as store;
+pub use select::VariableSelect;
 pub use session::{Session, SessionBuilder};
 pub use variable::Variable;
 

@@ -29,7 +29,8 @@ impl VariableSelect {
             return Ok(Self { path: text.to_owned(), axes: Vec::new() });
         };
         let inner = rest.strip_suffix(']').ok_or_else(|| bad(text, "it lacks the closing bracket"))?;
-        let axes = split_axes(inner).into_iter().map(|axis| parse_axis(text, axis.trim())).collect::<Result<_>>()?;
+        let axes =
+            split_axes(inner).into_iter().map(|axis| parse_axis(text, axis.trim())).collect::<Result<_>>()?;
         Ok(Self { path: path.to_owned(), axes })
     }
 
@@ -44,7 +45,8 @@ impl VariableSelect {
         }
         let all = Pick::Range { start: 0, end: None, step: 1 };
         let picks = self.axes.iter().chain(std::iter::repeat(&all));
-        let selection = Selection::new(shape.iter().zip(picks).map(|(&len, pick)| pick.resolve(len)).collect());
+        let selection =
+            Selection::new(shape.iter().zip(picks).map(|(&len, pick)| pick.resolve(len)).collect());
         selection.check(shape).map_err(|error| Error::from(error).at_path(&self.path))?;
         Ok(selection)
     }
@@ -78,9 +80,8 @@ fn split_axes(text: &str) -> Vec<&str> {
 }
 
 fn parse_axis(text: &str, axis: &str) -> Result<Pick> {
-    let number = |part: &str| {
-        part.trim().parse::<u64>().map_err(|_| bad(text, &format!("{part:?} is not an index")))
-    };
+    let number =
+        |part: &str| part.trim().parse::<u64>().map_err(|_| bad(text, &format!("{part:?} is not an index")));
     if let Some(list) = axis.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         return Ok(Pick::List(list.split(',').map(number).collect::<Result<_>>()?));
     }
@@ -120,7 +121,10 @@ mod tests {
         assert_eq!(select.path, "/g/v");
         let got = select.resolve(&[11, 6, 7, 5, 8, 9]).unwrap();
         let list = AxisSelection::Indices(vec![1, 4]);
-        assert_eq!(got.axes(), [slice(0, 5, 2), slice(5, 1, 1), slice(0, 7, 1), list, slice(3, 5, 1), slice(0, 9, 1)]);
+        assert_eq!(
+            got.axes(),
+            [slice(0, 5, 2), slice(5, 1, 1), slice(0, 7, 1), list, slice(3, 5, 1), slice(0, 9, 1)]
+        );
     }
 
     #[test]

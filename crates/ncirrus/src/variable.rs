@@ -107,7 +107,8 @@ impl Variable {
     /// When the format cannot hold it, or the dataset is not open for writing.
     pub fn set_storage(&self, storage: Storage, filters: Vec<CodecSpec>) -> Result<()> {
         self.dataset.change(|model| {
-            let variable = model.variable_mut(self.id).ok_or_else(|| Error::not_found("the variable was removed"))?;
+            let variable =
+                model.variable_mut(self.id).ok_or_else(|| Error::not_found("the variable was removed"))?;
             variable.storage = storage;
             variable.filters = filters;
             Ok(())
@@ -147,7 +148,8 @@ impl Variable {
         if values.atomic() == Some(T::ATOMIC) {
             return T::from_values(values);
         }
-        let (cast, report) = ncirrus_engine::convert::cast(&values, T::ATOMIC).map_err(|e| e.at_path(self.path()))?;
+        let (cast, report) =
+            ncirrus_engine::convert::cast(&values, T::ATOMIC).map_err(|e| e.at_path(self.path()))?;
         report.check().map_err(|error| error.at_path(self.path()))?;
         T::from_values(cast)
     }
@@ -162,7 +164,9 @@ impl Variable {
             let message = format!("the variable is not of type {}", T::ATOMIC.name());
             return Err(Error::invalid(message).at_path(self.path()));
         }
-        self.dataset.read_native(self.id, selection, bytemuck::cast_slice_mut(out)).map_err(|e| e.at_path(self.path()))
+        self.dataset
+            .read_native(self.id, selection, bytemuck::cast_slice_mut(out))
+            .map_err(|e| e.at_path(self.path()))
     }
 
     /// Writes values of the variable's own type, or numbers that are converted to it; a selection past the end of an

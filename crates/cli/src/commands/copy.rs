@@ -2,8 +2,8 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, Dataset, Dialect, Error, Filters, Kind, Progress,
-    Result, Session, VariableSelect,
+    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, Dataset, Dialect, Error, Filters, Kind,
+    Progress, Result, Session, VariableSelect,
 };
 use std::process::ExitCode;
 use std::time::Duration;

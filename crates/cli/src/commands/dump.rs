@@ -8,11 +8,14 @@ use std::process::ExitCode;
 
 /// Print a dataset as CDL text, byte for byte as ncdump does.
 #[derive(ClapArgs)]
-#[command(disable_help_flag = true, after_help = "Examples:
+#[command(
+    disable_help_flag = true,
+    after_help = "Examples:
   ncirrus dump sst.nc                     everything
   ncirrus dump -h s3://bucket/sst.zarr    the header only
   ncirrus dump -v sst,time -p 9,17 sst.nc two variables, exact numbers
-  ncirrus dump -t -c store.zarr.zip       coordinates, times as dates")]
+  ncirrus dump -t -c store.zarr.zip       coordinates, times as dates"
+)]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
     url: String,

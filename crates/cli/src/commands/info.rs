@@ -75,11 +75,23 @@ fn show_group(out: &mut impl Write, group: &GroupInfo, attributes: bool) -> io::
     Ok(())
 }
 
-fn show_variable(out: &mut impl Write, variable: &VariableInfo, width: usize, attributes: bool) -> io::Result<()> {
+fn show_variable(
+    out: &mut impl Write,
+    variable: &VariableInfo,
+    width: usize,
+    attributes: bool,
+) -> io::Result<()> {
     let axes = variable.dimensions.iter().zip(&variable.shape);
     let axes: Vec<String> = axes.map(|(name, len)| format!("{name}={len}")).collect();
     let pad = width.saturating_sub(variable.name.chars().count());
-    write!(out, "  {NAME}{}{NAME:#}{:pad$}  {TYPE}{}{TYPE:#} ({})", variable.name, "", variable.ty, axes.join(", "))?;
+    write!(
+        out,
+        "  {NAME}{}{NAME:#}{:pad$}  {TYPE}{}{TYPE:#} ({})",
+        variable.name,
+        "",
+        variable.ty,
+        axes.join(", ")
+    )?;
     if let Some(chunks) = variable.chunks.as_ref().filter(|chunks| !chunks.is_empty()) {
         let chunks: Vec<String> = chunks.iter().map(ToString::to_string).collect();
         write!(out, "  {QUIET}chunks{QUIET:#} {}", chunks.join("x"))?;
@@ -88,7 +100,9 @@ fn show_variable(out: &mut impl Write, variable: &VariableInfo, width: usize, at
         write!(out, "  {QUIET}filters{QUIET:#} {}", variable.filters.join(" "))?;
     }
     match (variable.raw_bytes, variable.stored_bytes) {
-        (Some(raw), Some(stored)) => write!(out, "  {} {QUIET}stored as{QUIET:#} {}", show_size(raw), show_size(stored))?,
+        (Some(raw), Some(stored)) => {
+            write!(out, "  {} {QUIET}stored as{QUIET:#} {}", show_size(raw), show_size(stored))?
+        }
         (Some(raw), None) => write!(out, "  {}", show_size(raw))?,
         (None, Some(stored)) => write!(out, "  {QUIET}stored as{QUIET:#} {}", show_size(stored))?,
         (None, None) => {}

@@ -55,7 +55,11 @@ pub(crate) fn show_size(bytes: u64) -> String {
         unit += 1;
     }
     let tenth = rest * 10 / 1024;
-    if unit == 0 || whole >= 100 { format!("{whole} {}", UNITS[unit]) } else { format!("{whole}.{tenth} {}", UNITS[unit]) }
+    if unit == 0 || whole >= 100 {
+        format!("{whole} {}", UNITS[unit])
+    } else {
+        format!("{whole}.{tenth} {}", UNITS[unit])
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@ use super::chunking::storage_by_rules;
 use super::{CopyOptions, Filters};
 use crate::create::CreateOptions;
 use crate::{AxisSelection, Dataset, Result, Selection};
-use ncirrus_model::{Attribute, Attributes, AttributeState, DimensionLen, Model, Storage, TypeRef, Values, VarId};
+use ncirrus_model::{
+    Attribute, AttributeState, Attributes, DimensionLen, Model, Storage, TypeRef, Values, VarId,
+};
 
 /// Bytes of values that are copied in one piece, roughly.
 const PIECE_BYTES: u64 = 64 << 20;
@@ -92,7 +94,9 @@ impl Blueprint {
             match &options.filters {
                 Filters::Keep => {}
                 Filters::Remove => copy.filters.clear(),
-                Filters::Replace(filters) if fixed_size && !shape.is_empty() => copy.filters.clone_from(filters),
+                Filters::Replace(filters) if fixed_size && !shape.is_empty() => {
+                    copy.filters.clone_from(filters)
+                }
                 Filters::Replace(_) => copy.filters.clear(),
             }
             if create.is_classic() {
@@ -111,7 +115,8 @@ impl Blueprint {
     /// Removes groups, dimensions and types that only the left-out variables needed. With a choice of variables by
     /// name the dimensions of the rest go too.
     fn drop_what_is_not_copied(&mut self, options: &CopyOptions<'_>) -> Result<()> {
-        let chosen = !(options.variables.is_empty() && options.groups.is_empty() && options.select.is_empty());
+        let chosen =
+            !(options.variables.is_empty() && options.groups.is_empty() && options.select.is_empty());
         if !chosen {
             return Ok(());
         }
@@ -133,7 +138,10 @@ impl Blueprint {
 
     fn is_empty_group(&self, id: ncirrus_model::GroupId) -> bool {
         self.model.group(id).is_some_and(|group| {
-            group.groups.is_empty() && group.dims.is_empty() && group.vars.is_empty() && group.types.is_empty()
+            group.groups.is_empty()
+                && group.dims.is_empty()
+                && group.vars.is_empty()
+                && group.types.is_empty()
         })
     }
 
@@ -190,7 +198,8 @@ fn piece_shape(shape: &[u64], storage: Option<&Storage>, element: u64) -> Vec<u6
         Some(Storage::Chunked(chunks)) if chunks.len() == shape.len() => chunks.clone(),
         _ => vec![1; shape.len()],
     };
-    let mut piece: Vec<u64> = chunks.iter().zip(shape).map(|(chunk, len)| (*chunk).min(*len).max(1)).collect();
+    let mut piece: Vec<u64> =
+        chunks.iter().zip(shape).map(|(chunk, len)| (*chunk).min(*len).max(1)).collect();
     for axis in (0..shape.len()).rev() {
         let others = piece.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, len)| *len);
         let one = others.fold(element.max(1), u64::saturating_mul);
@@ -213,7 +222,8 @@ impl Pair {
     /// The pieces in which the values are copied: where they come from, and where they go.
     pub(super) fn pieces(&self) -> impl Iterator<Item = (Selection, Selection)> + '_ {
         let shape = self.selection.shape();
-        let counts: Vec<u64> = shape.iter().zip(&self.piece).map(|(len, piece)| len.div_ceil(*piece)).collect();
+        let counts: Vec<u64> =
+            shape.iter().zip(&self.piece).map(|(len, piece)| len.div_ceil(*piece)).collect();
         let total: u64 = counts.iter().product();
         (0..total).map(move |mut number| {
             let mut start = vec![0; shape.len()];
@@ -237,7 +247,8 @@ fn part_of(selection: &Selection, start: &[u64], count: &[u64]) -> Selection {
             AxisSelection::Slice { start: start + from * stride, count: len, stride: *stride }
         }
         AxisSelection::Indices(indices) => {
-            let range = usize::try_from(from).unwrap_or(usize::MAX)..usize::try_from(from + len).unwrap_or(usize::MAX);
+            let range = usize::try_from(from).unwrap_or(usize::MAX)
+                ..usize::try_from(from + len).unwrap_or(usize::MAX);
             AxisSelection::Indices(indices.get(range).unwrap_or_default().to_vec())
         }
     };

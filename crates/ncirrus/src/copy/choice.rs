@@ -48,7 +48,8 @@ fn selected_parts(model: &Model, options: &CopyOptions<'_>) -> Result<BTreeMap<D
                 continue;
             }
             if parts.insert(dim, axis.clone()).is_some_and(|other| other != *axis) {
-                let message = format!("two selections ask for different parts of {}", model.dimension_path(dim));
+                let message =
+                    format!("two selections ask for different parts of {}", model.dimension_path(dim));
                 return Err(Error::invalid(message).at_path(&*select.path));
             }
         }
@@ -83,11 +84,13 @@ fn find(model: &Model, path: &str) -> Result<VarId> {
 
 /// Adds what the variables need to be understood: coordinate variables, and those that CF attributes name.
 fn add_coordinates(model: &Model, chosen: &mut BTreeSet<VarId>) {
-    const NAMING: [&str; 6] = ["coordinates", "bounds", "grid_mapping", "ancillary_variables", "formula_terms", "cell_measures"];
+    const NAMING: [&str; 6] =
+        ["coordinates", "bounds", "grid_mapping", "ancillary_variables", "formula_terms", "cell_measures"];
     let mut queue: Vec<VarId> = chosen.iter().copied().collect();
     while let Some(var) = queue.pop() {
         let Some(variable) = model.variable(var) else { continue };
-        let mut needed: Vec<VarId> = variable.dims.iter().filter_map(|dim| model.coordinate_of(*dim)).collect();
+        let mut needed: Vec<VarId> =
+            variable.dims.iter().filter_map(|dim| model.coordinate_of(*dim)).collect();
         let group = model.variable_group(var);
         let named = NAMING.iter().filter_map(|name| variable.attributes.known()?.find(name)?.as_text());
         for text in named {
@@ -122,7 +125,9 @@ fn wanted_groups(model: &Model, names: &[String]) -> Result<Option<BTreeSet<Grou
         if tops.is_empty() {
             return Err(Error::not_found(format!("no group {name:?}")));
         }
-        wanted.extend(model.walk().into_iter().filter(|id| model.scope(*id).iter().any(|above| tops.contains(above))));
+        wanted.extend(
+            model.walk().into_iter().filter(|id| model.scope(*id).iter().any(|above| tops.contains(above))),
+        );
     }
     Ok(Some(wanted))
 }

@@ -44,7 +44,9 @@ impl ChunkRule {
             return match rest {
                 "" | "contiguous" => Ok(Self::Stored { variable, storage: Storage::Contiguous }),
                 "compact" => Ok(Self::Stored { variable, storage: Storage::Compact }),
-                shape => Ok(Self::Shape { variable, shape: shape.split(',').map(length).collect::<Result<_>>()? }),
+                shape => {
+                    Ok(Self::Shape { variable, shape: shape.split(',').map(length).collect::<Result<_>>()? })
+                }
             };
         }
         let dimension = |part: &str| match part.split_once('/') {
@@ -67,17 +69,23 @@ pub(super) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -
     for rule in rules {
         match rule {
             ChunkRule::Unchunk => chosen = chosen.or(Some(Storage::Contiguous)),
-            ChunkRule::Stored { variable, storage } if names(model, var, variable) => chosen = Some(storage.clone()),
+            ChunkRule::Stored { variable, storage } if names(model, var, variable) => {
+                chosen = Some(storage.clone())
+            }
             ChunkRule::Shape { variable, shape: wanted } if names(model, var, variable) => {
                 if wanted.len() != shape.len() {
                     let message = format!("{} chunk lengths for {} dimensions", wanted.len(), shape.len());
                     return Err(Error::invalid(message).at_path(model.variable_path(var)));
                 }
                 let growing = model.growing(var);
-                let fit = |((&len, &axis), &grows): ((&u64, &u64), &bool)| if grows { len } else { len.min(axis.max(1)) };
+                let fit = |((&len, &axis), &grows): ((&u64, &u64), &bool)| {
+                    if grows { len } else { len.min(axis.max(1)) }
+                };
                 chosen = Some(Storage::Chunked(wanted.iter().zip(&shape).zip(&growing).map(fit).collect()));
             }
-            ChunkRule::Dimensions(lengths) => apply_dimensions(lengths, model, var, &shape, &mut by_dimension),
+            ChunkRule::Dimensions(lengths) => {
+                apply_dimensions(lengths, model, var, &shape, &mut by_dimension)
+            }
             ChunkRule::Stored { .. } | ChunkRule::Shape { .. } => {}
         }
     }

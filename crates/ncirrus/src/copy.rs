@@ -1,7 +1,7 @@
 //! Copying a dataset to any writable kind and place.
 mod blueprint;
-mod chunking;
 mod choice;
+mod chunking;
 
 pub use chunking::ChunkRule;
 
@@ -69,7 +69,12 @@ pub struct CopyReport {
 ///
 /// # Errors
 /// When the source cannot be read or the target cannot hold it (the error names the member), or is there already.
-pub fn copy(source: &Dataset, target: &str, options: &CopyOptions<'_>, session: &Session) -> Result<CopyReport> {
+pub fn copy(
+    source: &Dataset,
+    target: &str,
+    options: &CopyOptions<'_>,
+    session: &Session,
+) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref())?;
     let blueprint = Blueprint::draw(source, options, &create)?;
     let copy = Dataset::create_with(target, &create, session)?;

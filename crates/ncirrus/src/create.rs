@@ -1,0 +1,248 @@
+//! What kind of dataset is created, and how.
+use crate::{Error, Result, VERSION};
+use ncirrus_classic::{ClassicWriter, Version};
+use ncirrus_layout::Writing;
+use ncirrus_model::{Atomic, Model, NodeId, TypeRef, VarId};
+use ncirrus_store::{Clobber, Shape, StoreOptions, Url, ZipLayout};
+use ncirrus_zarr::{WriteDialect, ZarrWriter};
+use std::sync::Arc;
+
+/// The kinds of dataset that can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// netCDF-3 classic (CDF-1).
+    Nc3,
+    /// netCDF-3 with 64-bit offsets (CDF-2).
+    Nc6,
+    /// netCDF-3 with 64-bit data (CDF-5).
+    Nc5,
+    /// NCZarr, Zarr v2 underneath.
+    NcZarr,
+    /// Plain Zarr v2.
+    Zarr2,
+    /// Zarr v3, with NCZarr's information unless the dialect is plain.
+    Zarr3,
+}
+
+/// Dialects of NCZarr: who shall read the dataset (`docs/formats/nczarr.md`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// netCDF-C 4.9.3 and newer.
+    Att,
+    /// netCDF-C 4.9.1 and 4.9.2.
+    Lc,
+    /// netCDF-C 4.8.1 and 4.9.0.
+    Uc,
+    /// The draft of December 2018.
+    D18,
+    /// Without any NCZarr information.
+    Plain,
+}
+
+/// Choices for creating a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateOptions {
+    /// Kind; `None`: as the URL's mode or the name's ending tells.
+    pub kind: Option<Kind>,
+    /// Dialect of NCZarr; `None`: the newest.
+    pub dialect: Option<Dialect>,
+    /// Write `_ARRAY_DIMENSIONS`, which xarray needs (Zarr v2).
+    pub array_dimensions: bool,
+    /// Write consolidated metadata, which make opening one request.
+    pub consolidated: bool,
+    /// What stands between the numbers of a chunk's key: `.` or `/`; `None`: the format's default.
+    pub separator: Option<char>,
+    /// Replace a dataset that is there already.
+    pub overwrite: bool,
+    /// Bytes kept free after the header of a netCDF-3 file for later definitions; `None`: a modest default.
+    pub header_pad: Option<u64>,
+    /// Put the entries of a zip below one top folder, as netCDF-C needs it.
+    pub zip_top_folder: bool,
+}
+
+impl Default for CreateOptions {
+    fn default() -> Self {
+        Self {
+            kind: None,
+            dialect: None,
+            array_dimensions: true,
+            consolidated: true,
+            separator: None,
+            overwrite: false,
+            header_pad: None,
+            zip_top_folder: false,
+        }
+    }
+}
+
+/// A target with everything decided.
+pub(crate) struct Target {
+    kind: Kind,
+    writing: Arc<dyn Writing>,
+}
+
+impl Target {
+    /// A tree of objects or one object.
+    pub(crate) fn shape(&self) -> Shape {
+        if self.writing.is_single_object() { Shape::Object } else { Shape::Tree }
+    }
+
+    /// The format with its choices made.
+    pub(crate) fn writing(&self) -> Arc<dyn Writing> {
+        Arc::clone(&self.writing)
+    }
+
+    /// Kind as `ncdump -k` names it.
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Nc3 => Version::Classic.kind(),
+            Kind::Nc6 => Version::Offset64.kind(),
+            Kind::Nc5 => Version::Data64.kind(),
+            Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => "netCDF-4",
+        }
+    }
+}
+
+impl Kind {
+    /// Whether it is netCDF-3.
+    pub fn is_classic(self) -> bool {
+        matches!(self, Self::Nc3 | Self::Nc6 | Self::Nc5)
+    }
+}
+
+impl CreateOptions {
+    /// Whether a netCDF-3 file will be written, as far as decided.
+    pub(crate) fn is_classic(&self) -> bool {
+        self.kind.is_some_and(Kind::is_classic)
+    }
+
+    pub(crate) fn clobber(&self) -> Clobber {
+        if self.overwrite { Clobber::Replace } else { Clobber::Never }
+    }
+
+    /// The store's options, with those of this creation.
+    pub(crate) fn stores(&self, stores: &StoreOptions) -> StoreOptions {
+        let layout = if self.zip_top_folder { ZipLayout::TopFolder } else { stores.zip_layout };
+        StoreOptions { zip_layout: layout, ..stores.clone() }
+    }
+
+    /// Decides the kind where the URL tells it, and among the netCDF-3 kinds the first that holds the model.
+    pub(crate) fn for_model(mut self, url: &str, model: &Model) -> Result<Self> {
+        let named = self.kind.is_some();
+        let kind = self.kind_for(&Url::parse(url)?)?;
+        self.kind = Some(if kind == Kind::Nc3 && !named { smallest_classic(model) } else { kind });
+        Ok(self)
+    }
+
+    /// Decides everything.
+    pub(crate) fn resolve(&self, url: &str) -> Result<Target> {
+        let url = Url::parse(url)?;
+        let kind = self.kind_for(&url)?;
+        let writing: Arc<dyn Writing> = match kind {
+            Kind::Nc3 => Arc::new(self.classic(Version::Classic)),
+            Kind::Nc6 => Arc::new(self.classic(Version::Offset64)),
+            Kind::Nc5 => Arc::new(self.classic(Version::Data64)),
+            Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => Arc::new(self.zarr(kind, &url)?),
+        };
+        Ok(Target { kind, writing })
+    }
+
+    fn classic(&self, version: Version) -> ClassicWriter {
+        let writer = ClassicWriter::new(version);
+        ClassicWriter { header_pad: self.header_pad.unwrap_or(writer.header_pad), ..writer }
+    }
+
+    fn zarr(&self, kind: Kind, url: &Url) -> Result<ZarrWriter> {
+        let modes = url.fragment().modes();
+        let plain_mode = modes.contains("zarr");
+        let dialect = match (kind, self.dialect) {
+            (Kind::Zarr3, None) if plain_mode => WriteDialect::V3,
+            (Kind::Zarr3, None | Some(Dialect::Att)) => WriteDialect::NczarrV3,
+            (Kind::Zarr3, Some(Dialect::Plain)) => WriteDialect::V3,
+            (Kind::Zarr3, Some(other)) => {
+                return Err(Error::invalid(format!("Zarr v3 has no dialect {other:?}")));
+            }
+            (Kind::Zarr2, None | Some(Dialect::Plain)) | (_, Some(Dialect::Plain)) => WriteDialect::Plain,
+            (_, None | Some(Dialect::Att)) => WriteDialect::Att,
+            (_, Some(Dialect::Lc)) => WriteDialect::Lc,
+            (_, Some(Dialect::Uc)) => WriteDialect::Uc,
+            (_, Some(Dialect::D18)) => WriteDialect::D18,
+        };
+        let mut writer = ZarrWriter::new(dialect);
+        writer.array_dimensions = self.array_dimensions && !modes.contains("noxarray");
+        writer.consolidated = self.consolidated && dialect != WriteDialect::D18;
+        if let Some(separator) = self.separator {
+            writer.separator = Some(separator);
+        }
+        writer.provenance = format!("version=2,ncirrus={VERSION}");
+        Ok(writer)
+    }
+
+    /// The kind by option, else by the URL's mode, else by the name's ending (`nczarr.md` 8.4, 8.5).
+    fn kind_for(&self, url: &Url) -> Result<Kind> {
+        if let Some(kind) = self.kind {
+            return Ok(kind);
+        }
+        let modes = url.fragment().modes();
+        if modes.contains("zarr") {
+            return Ok(Kind::Zarr2);
+        }
+        if modes.contains("nczarr") {
+            return Ok(Kind::NcZarr);
+        }
+        if modes.contains("netcdf-3") || modes.contains("classic") {
+            return Ok(Kind::Nc3);
+        }
+        let name = url.path().trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default();
+        match name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
+            Some("nc" | "nc3" | "cdf" | "netcdf") => Ok(Kind::Nc3),
+            Some("nc5") => Ok(Kind::Nc5),
+            Some("nc6") => Ok(Kind::Nc6),
+            Some("zarr" | "nczarr" | "zip") => Ok(Kind::NcZarr),
+            Some("nc4" | "h5" | "hdf5") => {
+                Err(Error::unsupported("netCDF-4/HDF5 files cannot be written yet").at_object(url))
+            }
+            _ if self.dialect.is_some() => Ok(Kind::NcZarr),
+            _ => {
+                let message = "the kind of the target cannot be told from its name: end it in .nc or .zarr, or choose a kind";
+                Err(Error::invalid(message).at_object(url))
+            }
+        }
+    }
+}
+
+/// The first of CDF-1, CDF-2 and CDF-5 that has room and types for the model.
+fn smallest_classic(model: &Model) -> Kind {
+    const CDF1_BYTES: u64 = (1 << 31) - 4;
+    const CDF2_BYTES: u64 = (1 << 32) - 4;
+    let sizes: Vec<u64> = model.variables().into_iter().map(|var| byte_len(model, var)).collect();
+    let largest = sizes.iter().copied().max().unwrap_or(0);
+    let total = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size));
+    if !all_types_classic(model) || largest > CDF2_BYTES {
+        Kind::Nc5
+    } else if total > CDF1_BYTES / 2 {
+        Kind::Nc6
+    } else {
+        Kind::Nc3
+    }
+}
+
+fn byte_len(model: &Model, var: VarId) -> u64 {
+    let element = model.variable(var).and_then(|variable| model.packed_len(variable.ty)).unwrap_or(1);
+    model.shape(var).iter().fold(element, |product, len| product.saturating_mul(*len))
+}
+
+fn all_types_classic(model: &Model) -> bool {
+    let classic = |ty: TypeRef| match ty {
+        // A string may become text; what cannot is refused later, by name.
+        TypeRef::Atomic(atomic) => atomic.is_classic() || atomic == Atomic::String,
+        TypeRef::User(_) => true,
+    };
+    let variables = model.variables();
+    let nodes =
+        model.walk().into_iter().map(NodeId::Group).chain(variables.iter().copied().map(NodeId::Variable));
+    let attributes =
+        nodes.filter_map(|node| model.attributes(node)?.known()).flat_map(|attributes| attributes.iter());
+    variables.iter().filter_map(|var| model.variable(*var)).all(|variable| classic(variable.ty))
+        && attributes.map(|attribute| attribute.ty).all(classic)
+}
