@@ -1,1 +1,49 @@
-//! placeholder
+//! Prints a netCDF tree and its data as CDL text, byte for byte as `ncdump` 4.9 does (nczarr.md chapter 12).
+//!
+//! [`print`] takes the description ([`Model`](ncirrus_model::Model)) and something that can read values
+//! ([`DataSource`]); values are read in bounded pieces, so that memory does not grow with the data.
+//!
+//! ```
+//! use ncirrus_cdl::{DataSource, Options, ReadError};
+//! use ncirrus_model::{Atomic, DimensionLen, Model, Selection, Values, VarId};
+//!
+//! struct Ones;
+//! impl DataSource for Ones {
+//!     fn read(&mut self, _: VarId, selection: &Selection) -> Result<Values, ReadError> {
+//!         let count = selection.element_count().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+//!         Ok(Values::Int(vec![1; count]))
+//!     }
+//! }
+//!
+//! let mut model = Model::new();
+//! let x = model.add_dimension(model.root(), "x", DimensionLen::Fixed(3))?;
+//! model.add_variable(model.root(), "v", Atomic::Int.into(), &[x])?;
+//! let mut text = Vec::new();
+//! let options = Options { name: "demo".to_owned(), ..Options::default() };
+//! ncirrus_cdl::print(&mut text, &model, &mut Ones, &options)?;
+//! assert!(String::from_utf8(text)?.ends_with("data:\n\n v = 1, 1, 1 ;\n}\n"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod attribute;
+mod cell;
+mod cformat;
+mod data;
+mod declare;
+mod error;
+mod line;
+mod name;
+mod number;
+mod options;
+mod out;
+mod print;
+mod source;
+mod text;
+
+pub use error::CdlError;
+pub use name::escape_name;
+pub use number::{format_double, format_float};
+pub use options::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle};
+pub use print::{Summary, print};
+pub use source::{DataSource, ReadError};

@@ -1,0 +1,73 @@
+//! The data of one variable (nczarr.md 12.1 to 12.3).
+//!
+//! Values arrive in blocks that follow each other in row-major order ([`blocks`]); [`rows`] lays them out in rows,
+//! braces and lines without knowing where a block ends.
+mod annotate;
+mod blocks;
+mod fill;
+mod rows;
+
+use crate::CdlError;
+use crate::name::escape_name;
+use crate::print::Printer;
+use blocks::Blocks;
+use ncirrus_model::{Selection, Values, VarId};
+use rows::Rows;
+
+/// Prints the data of a variable; nothing when it has no elements.
+pub(crate) fn print(printer: &mut Printer<'_, '_>, id: VarId, indent: usize) -> Result<(), CdlError> {
+    let model = printer.model;
+    let Some(variable) = model.variable(id) else { return Ok(()) };
+    let shape = model.shape(id);
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    if let Some(fault) = &variable.fault {
+        fault_line(printer, id, indent, &fault.to_string());
+        return Ok(());
+    }
+    let mut blocks = Blocks::new(&shape, model.packed_len(variable.ty));
+    let Some(first) = blocks.next() else { return Ok(()) };
+    let mut values = match read(printer, id, &first) {
+        Ok(values) => values,
+        Err(reason) => {
+            fault_line(printer, id, indent, &reason);
+            return Ok(());
+        }
+    };
+    printer.out.push("\n");
+    printer.out.blanks(indent + 1);
+    printer.out.push(&escape_name(&variable.name));
+    let mut rows = Rows::new(model, variable, &shape, &model.growing(id), indent, printer.options);
+    rows.start(&mut printer.out);
+    loop {
+        rows.block(&mut printer.out, &values)?;
+        let Some(selection) = blocks.next() else { break };
+        values = match read(printer, id, &selection) {
+            Ok(values) => values,
+            Err(reason) => {
+                rows.break_off(&mut printer.out);
+                printer.fault(indent + 1, model.variable_path(id), &reason);
+                return Ok(());
+            }
+        };
+    }
+    rows.end(&mut printer.out);
+    Ok(())
+}
+
+/// Reads a block and makes sure that it has the length it should have.
+fn read(printer: &mut Printer<'_, '_>, id: VarId, selection: &Selection) -> Result<Values, String> {
+    let values = printer.source.read(id, selection).map_err(|error| error.to_string())?;
+    let (have, want) = (values.len() as u64, selection.element_count());
+    if Some(have) != want {
+        return Err(format!("{have} values were read where {} were expected", want.unwrap_or(0)));
+    }
+    Ok(values)
+}
+
+fn fault_line(printer: &mut Printer<'_, '_>, id: VarId, indent: usize, reason: &str) {
+    printer.out.push("\n");
+    let path = printer.model.variable_path(id);
+    printer.fault(indent + 1, path, reason);
+}

@@ -1,0 +1,87 @@
+//! Declarations: types, dimensions, variables (nczarr.md 12.1).
+use crate::name::{dimension_reference, escape_name};
+use crate::out::Out;
+use ncirrus_model::{
+    Atomic, DimensionLen, EnumMember, Field, Group, GroupId, Model, TypeRef, UserKind, VarId,
+};
+
+/// The group's own types.
+pub(crate) fn types(out: &mut Out<'_>, model: &Model, group: &Group, indent: usize) {
+    if !group.types.is_empty() {
+        out.blanks(indent);
+        out.push("types:\n");
+    }
+    for ty in group.types.iter().filter_map(|&id| model.user_type(id)) {
+        let name = escape_name(&ty.name);
+        out.blanks(indent + 2);
+        match &ty.kind {
+            UserKind::Opaque(size) => out.push(&format!("opaque({size}) {name} ;\n")),
+            UserKind::Vlen(base) => out.push(&format!("{}(*) {name} ;\n", type_name(model, *base))),
+            UserKind::Enum { base, members } => enumeration(out, *base, &name, members, indent),
+            UserKind::Compound(fields) => compound(out, model, &name, fields, indent),
+        }
+    }
+}
+
+/// A type's simple name: the reference never qualifies types of other groups.
+pub(crate) fn type_name(model: &Model, ty: TypeRef) -> String {
+    match ty {
+        TypeRef::Atomic(atomic) => atomic.name().to_owned(),
+        TypeRef::User(id) => escape_name(model.user_type(id).map(|ty| ty.name.as_str()).unwrap_or_default()),
+    }
+}
+
+/// Members are wrapped like data.
+fn enumeration(out: &mut Out<'_>, base: Atomic, name: &str, members: &[EnumMember], indent: usize) {
+    out.line.set_indent(indent + 2);
+    out.item(&format!("{} enum {name} {{", base.name()));
+    for (at, member) in members.iter().enumerate() {
+        let end = if at + 1 == members.len() { "} ;\n" } else { ", " };
+        out.item(&format!("{} = {}{end}", escape_name(&member.name), member.value));
+    }
+    out.line.set_column(indent + 2);
+    out.line.set_indent(indent);
+}
+
+fn compound(out: &mut Out<'_>, model: &Model, name: &str, fields: &[Field], indent: usize) {
+    out.push(&format!("compound {name} {{\n"));
+    for field in fields {
+        out.blanks(indent + 4);
+        out.push(&format!("{} {}", type_name(model, field.ty), escape_name(&field.name)));
+        if !field.dims.is_empty() {
+            let dims: Vec<String> = field.dims.iter().map(u64::to_string).collect();
+            out.push(&format!("({})", dims.join(", ")));
+        }
+        out.push(" ;\n");
+    }
+    out.blanks(indent + 2);
+    out.push(&format!("}}; // {name}\n"));
+}
+
+/// The group's own dimensions.
+pub(crate) fn dimensions(out: &mut Out<'_>, model: &Model, group: &Group, indent: usize) {
+    if !group.dims.is_empty() {
+        out.blanks(indent);
+        out.push("dimensions:\n");
+    }
+    for dimension in group.dims.iter().filter_map(|&id| model.dimension(id)) {
+        out.blanks(indent);
+        let name = escape_name(&dimension.name);
+        out.push(&match dimension.len {
+            DimensionLen::Fixed(len) => format!("\t{name} = {len} ;\n"),
+            DimensionLen::Unlimited(len) => format!("\t{name} = UNLIMITED ; // ({len} currently)\n"),
+        });
+    }
+}
+
+/// One variable, without its attributes.
+pub(crate) fn variable(out: &mut Out<'_>, model: &Model, group: GroupId, id: VarId, indent: usize) {
+    let Some(variable) = model.variable(id) else { return };
+    out.blanks(indent);
+    out.push(&format!("\t{} {}", type_name(model, variable.ty), escape_name(&variable.name)));
+    if !variable.dims.is_empty() {
+        let dims = variable.dims.iter().map(|&dim| dimension_reference(model, group, dim));
+        out.push(&format!("({})", dims.collect::<Vec<_>>().join(", ")));
+    }
+    out.push(" ;\n");
+}

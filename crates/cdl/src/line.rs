@@ -1,0 +1,47 @@
+//! Line wrapping (nczarr.md 12.3).
+//!
+//! The reference counts columns in one place for the whole print, and some parts of the text do not reset the count:
+//! the values of compound and vlen attributes wrap where the count happens to stand. So there is one [`Line`] too.
+
+/// Where the current line stands and where it must end.
+pub(crate) struct Line {
+    column: usize,
+    limit: usize,
+    /// Blanks in front of every line of the current group.
+    indent: usize,
+}
+
+impl Line {
+    pub(crate) fn new(line_len: usize) -> Self {
+        Self { column: 0, limit: line_len.saturating_sub(2), indent: 0 }
+    }
+
+    /// Blanks in front of lines from now on.
+    pub(crate) fn set_indent(&mut self, indent: usize) {
+        self.indent = indent;
+    }
+
+    /// Says how long the current line is by now.
+    pub(crate) fn set_column(&mut self, column: usize) {
+        self.column = column;
+    }
+
+    /// Counts the item that begins at `start` of `text`; when it is too long for the line, a new line begins before it.
+    #[inline]
+    pub(crate) fn item(&mut self, text: &mut Vec<u8>, start: usize) {
+        let len = text.len() - start;
+        if self.column + len > self.limit && len > 2 {
+            self.wrap(text, start);
+        }
+        self.column += len;
+    }
+
+    #[cold]
+    fn wrap(&mut self, text: &mut Vec<u8>, start: usize) {
+        let item = text.split_off(start);
+        text.push(b'\n');
+        text.resize(text.len() + self.indent + 4, b' ');
+        text.extend_from_slice(&item);
+        self.column = self.indent + 4;
+    }
+}

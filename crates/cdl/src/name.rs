@@ -1,0 +1,49 @@
+//! Names in CDL (nczarr.md 12.2).
+use ncirrus_model::{DimId, GroupId, Model};
+
+/// A name as CDL writes it: a leading digit and special characters behind a backslash, control characters as `\%xx`.
+pub fn escape_name(name: &str) -> String {
+    let mut escaped = String::with_capacity(name.len() + 4);
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        escaped.push('\\');
+    }
+    for c in name.chars() {
+        if c.is_ascii_control() {
+            escaped.push_str(&format!("\\%{:02x}", u32::from(c)));
+            continue;
+        }
+        if is_special(c) {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// Whether the character stands behind a backslash in names.
+fn is_special(c: char) -> bool {
+    const SPECIAL: &str = " !\"#$&'()*,:;<=>?[]\\^`{|}~";
+    SPECIAL.contains(c)
+}
+
+/// Whether a variable of that name needs a blank before the colon of its attributes: section keywords do.
+pub(crate) fn is_section_keyword(name: &str) -> bool {
+    matches!(name, "types" | "dimensions" | "variables" | "data" | "group")
+}
+
+/// How a variable of `group` refers to a dimension: by simple name when that means it, else by path (nczarr.md 12.1).
+pub(crate) fn dimension_reference(model: &Model, group: GroupId, dim: DimId) -> String {
+    let name = model.dimension(dim).map(|dimension| dimension.name.as_str()).unwrap_or_default();
+    if model.visible_dimension(group, name) == Some(dim) {
+        return escape_name(name);
+    }
+    let home = model.dimension_group(dim).unwrap_or(model.root());
+    let mut path = String::new();
+    for ancestor in model.scope(home).into_iter().rev().skip(1) {
+        path.push('/');
+        path.push_str(&escape_name(
+            model.group(ancestor).map(|group| group.name.as_str()).unwrap_or_default(),
+        ));
+    }
+    format!("{path}/{}", escape_name(name))
+}

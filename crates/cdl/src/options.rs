@@ -1,0 +1,112 @@
+//! What is printed and how (nczarr.md 12.4).
+
+/// Choices of a print; the default prints everything as `ncdump` does without options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Name after `netcdf`; escaped when printed.
+    pub name: String,
+    /// Which variables' data are printed (`-h`, `-c`).
+    pub data: DataChoice,
+    /// Data only of these variables (`-v`): simple names match in every group, paths one variable. Empty: no limit.
+    pub variables: Vec<String>,
+    /// Data only in these groups (`-g`): simple names or paths. Empty: no limit.
+    pub groups: Vec<String>,
+    /// Longest line of data (`-l`).
+    pub line_len: usize,
+    /// Significant digits of floats (`-p`); when set, `C_format` attributes of float variables are ignored.
+    pub float_digits: Option<usize>,
+    /// Significant digits of doubles (`-p`); when set, `C_format` attributes of double variables are ignored.
+    pub double_digits: Option<usize>,
+    /// Storage properties as attributes (`-s`).
+    pub special: bool,
+    /// Leaves `_NCProperties` out (`-Xp`).
+    pub no_properties: bool,
+    /// Prints the type of `_FillValue` attributes always (`-XF`).
+    pub fill_types: bool,
+    /// Time variables as dates (`-t`, `-i`).
+    pub times: Option<TimeStyle>,
+    /// Comments with indices in the data (`-b`, `-f`).
+    pub annotation: Option<Annotation>,
+    /// The dataset is of a classic kind or follows the classic model: newlines in text attributes break the string.
+    pub classic: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            data: DataChoice::All,
+            variables: Vec::new(),
+            groups: Vec::new(),
+            line_len: 80,
+            float_digits: None,
+            double_digits: None,
+            special: false,
+            no_properties: false,
+            fill_types: false,
+            times: None,
+            annotation: None,
+            classic: false,
+        }
+    }
+}
+
+impl Options {
+    /// Digits of a float: 7 unless chosen.
+    pub(crate) fn float_precision(&self) -> usize {
+        self.float_digits.unwrap_or(7)
+    }
+
+    /// Digits of a double: 15 unless chosen.
+    pub(crate) fn double_precision(&self) -> usize {
+        self.double_digits.unwrap_or(15)
+    }
+}
+
+/// Which variables' data are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum DataChoice {
+    /// All.
+    #[default]
+    All,
+    /// None: the header only.
+    HeaderOnly,
+    /// Those of coordinate variables.
+    Coordinates,
+}
+
+/// How dates are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TimeStyle {
+    /// Date and time separated by a blank.
+    Blank,
+    /// Date and time separated by a `T` (ISO 8601).
+    T,
+}
+
+/// Comments that say which elements follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Annotation {
+    /// One comment per row or one per value.
+    pub style: AnnotationStyle,
+    /// How indices are written.
+    pub order: IndexOrder,
+}
+
+/// How much is annotated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AnnotationStyle {
+    /// A comment before each row (`-b`).
+    Brief,
+    /// A comment after each value (`-f`).
+    Full,
+}
+
+/// How indices are counted and ordered in annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IndexOrder {
+    /// From 0, slowest first.
+    C,
+    /// From 1, fastest first.
+    Fortran,
+}

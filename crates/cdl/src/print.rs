@@ -1,0 +1,263 @@
+//! The walk over the tree: each group's sections in `ncdump`'s order (nczarr.md 12.1).
+use crate::name::escape_name;
+use crate::out::Out;
+use crate::{CdlError, DataChoice, DataSource, Options, attribute, data, declare};
+use ncirrus_model::{AttributeState, Attributes, GroupId, Model, NodeId, VarId};
+use std::collections::HashSet;
+use std::io::Write;
+
+/// What could not be printed although everything else was.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Path of the group, variable or attribute (`/g/v`, `/g/v:a`) and the reason, in the order of the text.
+    pub faults: Vec<(String, String)>,
+}
+
+/// Prints a dataset as CDL.
+///
+/// Members that cannot be read leave a comment in their place and an entry in the summary.
+///
+/// # Errors
+/// When the text cannot be written, or when `options` name a variable or group that is not there.
+pub fn print(
+    out: &mut dyn Write,
+    model: &Model,
+    source: &mut dyn DataSource,
+    options: &Options,
+) -> Result<Summary, CdlError> {
+    let choice = Choice::new(model, options)?;
+    let mut printer = Printer {
+        model,
+        source,
+        options,
+        choice,
+        out: Out::new(out, options.line_len),
+        summary: Summary::default(),
+    };
+    printer.tree()?;
+    printer.out.finish()?;
+    Ok(printer.summary)
+}
+
+/// All that the sections need.
+pub(crate) struct Printer<'a, 'w> {
+    pub(crate) model: &'a Model,
+    pub(crate) source: &'a mut dyn DataSource,
+    pub(crate) options: &'a Options,
+    pub(crate) out: Out<'w>,
+    choice: Choice,
+    summary: Summary,
+}
+
+/// A group on its way in or out.
+enum Visit {
+    Enter(GroupId, usize),
+    Leave(GroupId, usize),
+}
+
+impl Printer<'_, '_> {
+    fn tree(&mut self) -> Result<(), CdlError> {
+        self.out.push(&format!("netcdf {} {{\n", escape_name(&self.options.name)));
+        let mut visits = vec![Visit::Enter(self.model.root(), 0)];
+        while let Some(visit) = visits.pop() {
+            match visit {
+                Visit::Enter(id, depth) => {
+                    visits.push(Visit::Leave(id, depth));
+                    let subgroups = self.group(id, depth)?;
+                    visits.extend(subgroups.into_iter().rev().map(|id| Visit::Enter(id, depth + 1)));
+                }
+                Visit::Leave(id, depth) => self.close_group(id, depth),
+            }
+            self.out.relieve()?;
+        }
+        Ok(())
+    }
+
+    /// Prints a group down to its data; its subgroups follow.
+    fn group(&mut self, id: GroupId, depth: usize) -> Result<Vec<GroupId>, CdlError> {
+        let model = self.model;
+        let Some(group) = model.group(id) else { return Ok(Vec::new()) };
+        let indent = depth * 2;
+        self.out.line.set_indent(indent);
+        if depth > 0 {
+            self.out.push("\n");
+            self.out.blanks(indent - 2);
+            self.out.push(&format!("group: {} {{\n", escape_name(&group.name)));
+        }
+        if let Some(fault) = &group.fault {
+            self.fault(indent, model.group_path(id), &fault.to_string());
+        }
+        declare::types(&mut self.out, model, group, indent);
+        declare::dimensions(&mut self.out, model, group, indent);
+        self.variables(id, &group.vars, indent)?;
+        self.group_attributes(id, indent);
+        if self.options.data != DataChoice::HeaderOnly && self.choice.has_group(id) {
+            self.data(id, &group.vars, indent)?;
+        }
+        Ok(group.groups.clone())
+    }
+
+    fn close_group(&mut self, id: GroupId, depth: usize) {
+        if depth > 0
+            && let Some(group) = self.model.group(id)
+        {
+            self.out.blanks(depth * 2);
+            self.out.push(&format!("}} // group {}\n", escape_name(&group.name)));
+        } else {
+            self.out.push("}\n");
+        }
+    }
+
+    fn variables(&mut self, group: GroupId, vars: &[VarId], indent: usize) -> Result<(), CdlError> {
+        if !vars.is_empty() {
+            self.out.blanks(indent);
+            self.out.push("variables:\n");
+        }
+        for &id in vars {
+            declare::variable(&mut self.out, self.model, group, id, indent);
+            self.attributes(NodeId::Variable(id), indent);
+            self.out.relieve()?;
+        }
+        Ok(())
+    }
+
+    fn group_attributes(&mut self, id: GroupId, indent: usize) {
+        let is_root = id == self.model.root();
+        let state = self.model.group(id).map(|group| &group.attributes);
+        let has_any = match state {
+            Some(AttributeState::Known(known)) => !known.is_empty() || !known.faults.is_empty(),
+            _ => true,
+        };
+        if has_any || (is_root && self.options.special) {
+            self.out.push("\n");
+            self.out.blanks(indent);
+            self.out.push(if is_root { "// global attributes:\n" } else { "// group attributes:\n" });
+        }
+        self.attributes(NodeId::Group(id), indent);
+    }
+
+    /// Attributes of a variable or group, then its storage properties when they are wanted.
+    fn attributes(&mut self, node: NodeId, indent: usize) {
+        let (model, options) = (self.model, self.options);
+        let none = Attributes::new();
+        let known = match model.attributes(node) {
+            Some(AttributeState::Known(known)) => known,
+            Some(AttributeState::Damaged(fault)) => {
+                self.fault(indent, self.path(node), &fault.to_string());
+                &none
+            }
+            Some(AttributeState::Pending) | None => {
+                self.fault(indent, self.path(node), "its attributes have not been read");
+                &none
+            }
+        };
+        let special = if options.special { self.source.special(node) } else { Vec::new() };
+        let hidden = |name: &str| options.no_properties && name == "_NCProperties";
+        for shown in known.iter().chain(&special).filter(|attribute| !hidden(&attribute.name)) {
+            self.out.blanks(indent);
+            attribute::write(&mut self.out, model, node, shown, options);
+        }
+        for (name, fault) in &known.faults {
+            self.fault(indent, format!("{}:{name}", self.path(node)), &fault.to_string());
+        }
+    }
+
+    /// The data section: also when no variable of the group is chosen (nczarr.md 12.1).
+    fn data(&mut self, group: GroupId, vars: &[VarId], indent: usize) -> Result<(), CdlError> {
+        if !vars.is_empty() {
+            self.out.blanks(indent);
+            self.out.push("data:\n");
+        }
+        for &id in vars {
+            let wanted = self.choice.has_variable(id)
+                && (self.options.data != DataChoice::Coordinates || self.is_coordinate(group, id));
+            if wanted {
+                data::print(self, id, indent)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One-dimensional and named like a dimension that its group sees, whether it spans that dimension or not.
+    fn is_coordinate(&self, group: GroupId, id: VarId) -> bool {
+        self.model.variable(id).is_some_and(|variable| {
+            variable.rank() == 1 && self.model.visible_dimension(group, &variable.name).is_some()
+        })
+    }
+
+    /// Tells a fault in the text and remembers it.
+    pub(crate) fn fault(&mut self, indent: usize, path: String, reason: &str) {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let plain: String = format!("{name}: {reason}").chars().map(no_control).collect();
+        self.out.blanks(indent);
+        self.out.push(&format!("// {plain}\n"));
+        self.summary.faults.push((path, reason.to_owned()));
+    }
+
+    fn path(&self, node: NodeId) -> String {
+        match node {
+            NodeId::Group(id) => self.model.group_path(id),
+            NodeId::Variable(id) => self.model.variable_path(id),
+        }
+    }
+}
+
+/// Keeps a comment on its line.
+fn no_control(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+/// The members that `-v` and `-g` chose; `None` where there is no limit.
+struct Choice {
+    variables: Option<HashSet<VarId>>,
+    groups: Option<HashSet<GroupId>>,
+}
+
+impl Choice {
+    fn new(model: &Model, options: &Options) -> Result<Self, CdlError> {
+        let variables = choose(&options.variables, |name| {
+            if name.contains('/') {
+                return model.variable_at(name).into_iter().collect();
+            }
+            model.walk().into_iter().filter_map(|group| model.variable_in(group, name)).collect()
+        });
+        let groups = choose(&options.groups, |name| {
+            if name.contains('/') {
+                return model.group_at(name).into_iter().collect();
+            }
+            let named = |id: &GroupId| model.group(*id).is_some_and(|group| group.name == name);
+            model.walk().into_iter().filter(named).collect()
+        });
+        Ok(Self {
+            variables: variables.map_err(CdlError::NoSuchVariable)?,
+            groups: groups.map_err(CdlError::NoSuchGroup)?,
+        })
+    }
+
+    fn has_variable(&self, id: VarId) -> bool {
+        self.variables.as_ref().is_none_or(|chosen| chosen.contains(&id))
+    }
+
+    fn has_group(&self, id: GroupId) -> bool {
+        self.groups.as_ref().is_none_or(|chosen| chosen.contains(&id))
+    }
+}
+
+/// The members that the names mean; the first name that means none is the error.
+fn choose<Id: std::hash::Hash + Eq>(
+    names: &[String],
+    find: impl Fn(&str) -> Vec<Id>,
+) -> Result<Option<HashSet<Id>>, String> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let mut chosen = HashSet::new();
+    for name in names {
+        let found = find(name);
+        if found.is_empty() {
+            return Err(name.clone());
+        }
+        chosen.extend(found);
+    }
+    Ok(Some(chosen))
+}

@@ -1,0 +1,20 @@
+//! Where the values come from.
+use ncirrus_model::{Attribute, NodeId, Selection, Values, VarId};
+
+/// Why values could not be read; told in the text in place of the values.
+pub type ReadError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Values and storage properties of the dataset that is printed.
+pub trait DataSource {
+    /// The selected values of a variable, in row-major order.
+    ///
+    /// # Errors
+    /// Whatever keeps the values from being read; the variable's data end there and printing goes on.
+    fn read(&mut self, variable: VarId, selection: &Selection) -> Result<Values, ReadError>;
+
+    /// Storage properties as attributes, in `ncdump -s` order (nczarr.md 12.5), of a variable or of the root group.
+    fn special(&mut self, node: NodeId) -> Vec<Attribute> {
+        let _ = node;
+        Vec::new()
+    }
+}
