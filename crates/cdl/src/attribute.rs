@@ -1,10 +1,11 @@
 //! Attributes: `name = values` with a suffix for the type (nczarr.md 12.2).
+use crate::Options;
 use crate::cell::CellWriter;
 use crate::declare::type_name;
 use crate::name::{escape_name, is_section_keyword};
 use crate::number::{write_attribute_number, write_integer};
 use crate::out::Out;
-use crate::{Options, text};
+use crate::text::{self, VerticalTab};
 use ncirrus_model::{Atomic, Attribute, Model, NodeId, TypeRef, Values};
 
 /// Writes one attribute with its line's end.
@@ -89,7 +90,7 @@ fn separated(text: &mut Vec<u8>, count: usize, mut write: impl FnMut(&mut Vec<u8
 fn write_number(out: &mut Vec<u8>, values: &Values, index: usize, options: &Options) {
     let suffix: &[u8] = match values {
         Values::String(strings) => {
-            text::write_string(out, strings.get(index));
+            text::write_string(out, strings.get(index), VerticalTab::Kept);
             b""
         }
         Values::Float(_) | Values::Double(_) => {

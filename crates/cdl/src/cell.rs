@@ -1,6 +1,7 @@
 //! One value of any type, as it stands among data and in attributes of user-defined types (nczarr.md 12.2).
+use crate::Options;
 use crate::number::{write_double, write_float, write_integer};
-use crate::{Options, text};
+use crate::text::{self, VerticalTab};
 use ncirrus_model::{Field, Model, TypeRef, UserKind, Values};
 
 /// How deep values may nest; deeper ones are cut.
@@ -30,7 +31,7 @@ impl<'m> CellWriter<'m> {
         }
         match values {
             Values::Char(chars) => quoted(out, chars.get(index..=index).unwrap_or_default()),
-            Values::String(strings) => text::write_string(out, strings.get(index)),
+            Values::String(strings) => text::write_string(out, strings.get(index), VerticalTab::AsNewline),
             Values::Float(v) => write_float(out, v.get(index).copied().unwrap_or(0.0), self.float_digits),
             Values::Double(v) => write_double(out, v.get(index).copied().unwrap_or(0.0), self.double_digits),
             Values::Opaque { size, bytes } => {

@@ -16,8 +16,15 @@ pub(crate) fn write_text_attribute(out: &mut Vec<u8>, text: &[u8], classic: bool
     out.push(b'"');
 }
 
-/// One string of a string attribute or string variable.
-pub(crate) fn write_string(out: &mut Vec<u8>, text: Option<&[u8]>) {
+/// What a vertical tab in a string becomes: the reference prints it as a newline everywhere but in attributes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VerticalTab {
+    Kept,
+    AsNewline,
+}
+
+/// One string, `NIL` when it is null.
+pub(crate) fn write_string(out: &mut Vec<u8>, text: Option<&[u8]>, tab: VerticalTab) {
     let Some(text) = text else {
         out.extend_from_slice(b"NIL");
         return;
@@ -25,8 +32,7 @@ pub(crate) fn write_string(out: &mut Vec<u8>, text: Option<&[u8]>) {
     out.push(b'"');
     for &byte in text {
         match byte {
-            // The reference prints a vertical tab in string values as a newline.
-            0x0b => out.extend_from_slice(b"\\n"),
+            0x0b if tab == VerticalTab::AsNewline => out.extend_from_slice(b"\\n"),
             _ if escape_common(out, byte) => {}
             0..=0x1f | 0x7f => octal(out, byte),
             _ => out.push(byte),

@@ -20,6 +20,8 @@ pub(super) struct Rows<'a> {
     style: Style,
     fill: Option<Values>,
     name: String,
+    /// The column behind `name = `: the reference counts the name's bytes without escapes.
+    start_column: usize,
     shape: &'a [u64],
     /// For each unlimited axis but the first: elements of one record, which stand in braces.
     records: Vec<u64>,
@@ -63,6 +65,7 @@ impl<'a> Rows<'a> {
             style: Style::of(variable, options),
             fill: fill::fill_of(variable),
             name: escape_name(&variable.name),
+            start_column: variable.name.len() + 4 + indent,
             shape,
             records: unlimited.map(inner).collect(),
             row_len: shape.last().copied().unwrap_or(1),
@@ -80,7 +83,7 @@ impl<'a> Rows<'a> {
     pub(super) fn start(&mut self, out: &mut Out<'_>) {
         if self.shape.len() <= 1 {
             out.push(" = ");
-            out.line.set_column(self.name.len() + 4 + self.indent);
+            out.line.set_column(self.start_column);
         } else {
             out.push(" =\n  ");
             out.line.set_column(2 + self.indent);
@@ -111,8 +114,8 @@ impl<'a> Rows<'a> {
     pub(super) fn end(&self, out: &mut Out<'_>) {
         if self.full().is_none() {
             out.push(" ;\n");
+            out.line.set_column(0);
         }
-        out.line.set_column(0);
     }
 
     /// Ends the line when no more values are to be had.
