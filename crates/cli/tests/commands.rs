@@ -1,0 +1,134 @@
+//! The commands as a user types them.
+use ncirrus_testkit::corpus::program;
+use std::path::Path;
+use std::process::Command;
+
+fn ncirrus(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn example() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc").to_owned()
+}
+
+fn at(folder: &Path, name: &str) -> String {
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_example_dumps_as_ncdump_does() {
+    let Some(ncdump) = program("ncdump") else { return };
+    for arguments in [&[][..], &["-h"], &["-c"], &["-v", "lat,time"], &["-p", "9,17"], &["-t", "-c"], &["-k"], &["-l", "40"]] {
+        let theirs = Command::new(&ncdump).args(arguments).arg(example()).output().unwrap();
+        let path = example();
+        let ours = ncirrus(&[&["dump"], arguments, &[path.as_str()]].concat());
+        assert_eq!(ours, String::from_utf8_lossy(&theirs.stdout), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_copy_to_nczarr_and_back_is_the_same_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = ncirrus(&["dump", "-n", "x", "-p", "9,17", &example()]);
+    for name in ["a.zarr", "b.zip", "c.nc", "file-d#mode=nczarr,file"] {
+        let there = if name.contains('#') { format!("file://{}", at(folder.path(), name)) } else { at(folder.path(), name) };
+        let back = at(folder.path(), "back.nc");
+        ncirrus(&["copy", &example(), &there]);
+        assert_eq!(ncirrus(&["dump", "-n", "x", "-p", "9,17", &there]), whole, "{name}");
+        ncirrus(&["copy", "--overwrite", &there, &back]);
+        assert_eq!(ncirrus(&["dump", "-n", "x", "-p", "9,17", &back]), whole, "{name}");
+    }
+}
+
+#[test]
+fn options_of_copy_do_what_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = at(folder.path(), "a.zarr");
+    ncirrus(&["copy", "-c", "time/4,lat/9,lon/", "-d", "4", "-s", "-u", &example(), &to]);
+    let header = ncirrus(&["dump", "-h", "-s", &to]);
+    for line in ["time = 12 ;", "sst:_ChunkSizes = 4, 9, 36 ;", "sst:_DeflateLevel = 4 ;", "sst:_Shuffle = \"true\" ;"] {
+        assert!(header.contains(line), "{line}\n{header}");
+    }
+    let bare = at(folder.path(), "b.zarr");
+    ncirrus(&["copy", "-d", "0", &to, &bare]);
+    assert!(!ncirrus(&["dump", "-h", "-s", &bare]).contains("_DeflateLevel"));
+    let zstd = at(folder.path(), "c.zarr");
+    ncirrus(&["copy", "--codec", "{\"id\":\"zstd\",\"level\":3}", &example(), &zstd]);
+    assert!(ncirrus(&["info", &zstd]).contains("zstd"));
+}
+
+#[test]
+fn a_selection_is_copied_with_its_coordinates() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = at(folder.path(), "box.nc");
+    ncirrus(&["copy", "--select", "sst[0:10:2,5,3:6]", &example(), &to]);
+    let text = ncirrus(&["dump", &to]);
+    for part in ["time = UNLIMITED ; // (5 currently)", "lat = 1 ;", "lon = 3 ;", " lat = -35 ;", " lon = 35, 45, 55 ;"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn a_choice_of_variables_takes_what_they_need_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = at(folder.path(), "lat.nc");
+    ncirrus(&["copy", "-V", "lat", &example(), &to]);
+    let text = ncirrus(&["dump", "-h", &to]);
+    assert!(text.contains("float lat(lat)") && !text.contains("sst") && !text.contains("time"), "{text}");
+}
+
+#[test]
+fn info_is_for_people_and_for_programs() {
+    let text = ncirrus(&["info", &example()]);
+    for part in ["sst", "time=12 (unlimited)", "classic", "float", "lat=18"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&ncirrus(&["info", "--json", &example()])).unwrap();
+    let variables = json["groups"][0]["variables"].as_array().unwrap();
+    let sst = variables.iter().find(|variable| variable["name"] == "sst").unwrap();
+    assert_eq!(sst["shape"], serde_json::json!([12, 18, 36]));
+    assert_eq!(sst["raw_bytes"], 12 * 18 * 36 * 4);
+}
+
+#[test]
+fn explain_tells_the_chunks_of_a_point_series() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = at(folder.path(), "a.zarr");
+    ncirrus(&["copy", "-c", "time/1,lat/,lon/", "-d", "1", &example(), &to]);
+    let json: serde_json::Value = serde_json::from_str(&ncirrus(&["explain", "--json", &to, "sst[:,9,18]"])).unwrap();
+    assert_eq!((&json["chunks"], &json["requests"]), (&12.into(), &12.into()));
+    let text = ncirrus(&["explain", &to, "sst[:,9,18]"]);
+    assert!(text.contains("12 requests"), "{text}");
+}
+
+#[test]
+fn help_has_examples_and_exit_codes() {
+    assert!(ncirrus(&["--help"]).contains("Exit codes"));
+    for command in ["copy", "info", "explain", "dump"] {
+        assert!(ncirrus(&[command, "--help"]).contains("Examples"), "{command}");
+    }
+}
+
+#[test]
+fn a_killed_copy_leaves_nothing_that_stops_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = at(folder.path(), "a.zarr");
+    for wait in [0, 1, 2, 4, 8] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ncirrus"))
+            .args(["copy", "-q", "-c", "time/1,lat/1,lon/1", "--overwrite", &example(), &to])
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(wait * 20));
+        _ = child.kill();
+        _ = child.wait();
+        if Path::new(&to).exists() {
+            assert!(ncirrus(&["dump", &to]).contains("sst ="), "what is there is whole");
+        }
+    }
+    ncirrus(&["copy", "--overwrite", &example(), &to]);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["a.zarr"]);
+}

@@ -1,0 +1,155 @@
+//! Bad input: one line with the object and a hint, an exit code that is not 0, nothing written, no panic.
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn ncirrus(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).output().unwrap()
+}
+
+/// Runs a command that must fail as said; returns its one line.
+fn fails(arguments: &[&str], code: i32, says: &[&str]) -> String {
+    let output = ncirrus(arguments);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
+    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
+    assert!(error.starts_with("ncirrus: "), "{error}");
+    assert!(error.contains("hint: "), "{arguments:?}: {error}");
+    for part in says {
+        assert!(error.contains(part), "{arguments:?}: {part:?} is not in {error}");
+    }
+    error
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// A small file of the project's own.
+fn example() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc").to_owned()
+}
+
+#[test]
+fn an_unknown_scheme_is_told() {
+    fails(&["dump", "gopher://host/x.nc"], 2, &["gopher", "scheme"]);
+}
+
+#[test]
+fn a_missing_object_is_told() {
+    for command in ["dump", "info"] {
+        fails(&[command, "/no/such/file.nc"], 3, &["/no/such/file.nc"]);
+    }
+    fails(&["copy", "/no/such/file.nc", "/no/such/copy.zarr"], 3, &["/no/such/file.nc"]);
+}
+
+#[test]
+fn a_wrong_magic_number_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "x.nc", b"GRIB....7777");
+    let error = fails(&["dump", &path], 6, &["x.nc"]);
+    assert!(!error.contains("panicked"), "{error}");
+}
+
+#[test]
+fn an_html_page_instead_of_data_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "x.nc", b"<!DOCTYPE html>\n<html><body>Sign in</body></html>");
+    fails(&["info", &path], 5, &["x.nc", "HTML"]);
+}
+
+#[test]
+fn a_truncated_file_is_told_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(example()).unwrap();
+    for len in [0, 3, 4, 20, 300, whole.len() - 1] {
+        let path = write(folder.path(), "cut.nc", &whole[..len]);
+        let target = folder.path().join("out.zarr");
+        let output = ncirrus(&["copy", &path, target.to_str().unwrap()]);
+        assert!(!output.status.success(), "{len} bytes");
+        assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1, "{len} bytes");
+        assert!(!target.exists(), "{len} bytes");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{len} bytes: something was left behind");
+    }
+}
+
+#[test]
+fn a_shape_of_10_to_the_18_elements_is_a_limit_and_not_an_allocation() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("huge.zarr");
+    std::fs::create_dir_all(store.join("v")).unwrap();
+    std::fs::write(store.join(".zgroup"), br#"{"zarr_format": 2}"#).unwrap();
+    let array = br#"{"zarr_format": 2, "shape": [1000000000000000000], "chunks": [1000000000000000000],
+        "dtype": "<f8", "fill_value": 0, "order": "C", "compressor": null, "filters": null}"#;
+    std::fs::write(store.join("v/.zarray"), array).unwrap();
+    std::fs::write(store.join("v/0"), b"12345678").unwrap();
+    let target = folder.path().join("copy.nc");
+    let output = ncirrus(&["copy", store.to_str().unwrap(), target.to_str().unwrap(), "-k", "nc5"]);
+    assert!(!output.status.success());
+    assert!(!target.exists());
+    assert!(ncirrus(&["info", store.to_str().unwrap()]).status.success());
+}
+
+#[test]
+fn an_existing_target_is_kept_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("x.zarr");
+    let target = target.to_str().unwrap();
+    assert!(ncirrus(&["copy", &example(), target]).status.success());
+    let before = ncirrus(&["dump", target]).stdout;
+    fails(&["copy", &example(), target, "-V", "time"], 7, &["x.zarr", "exist", "--overwrite"]);
+    assert_eq!(ncirrus(&["dump", target]).stdout, before);
+    assert!(ncirrus(&["copy", "--overwrite", &example(), target, "-V", "time"]).status.success());
+    assert_ne!(ncirrus(&["dump", target]).stdout, before);
+}
+
+#[test]
+fn a_folder_that_is_no_dataset_is_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let precious = folder.path().join("precious.zarr");
+    std::fs::create_dir(&precious).unwrap();
+    std::fs::write(precious.join("thesis.tex"), b"words").unwrap();
+    let output = ncirrus(&["copy", "--overwrite", &example(), precious.to_str().unwrap()]);
+    assert!(!output.status.success());
+    assert_eq!(std::fs::read(precious.join("thesis.tex")).unwrap(), b"words");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "file", b"");
+    let target = format!("{file}/x.zarr");
+    let output = ncirrus(&["copy", &example(), &target]);
+    assert!(!output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.lines().count() == 1 && error.contains("file"), "{error}");
+}
+
+#[test]
+fn a_name_that_leaves_the_dataset_is_never_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret");
+    std::fs::create_dir(&secret).unwrap();
+    let array = br#"{"zarr_format":2,"shape":[1],"chunks":[1],"dtype":"|u1","fill_value":0,"order":"C","compressor":null,"filters":null}"#;
+    std::fs::write(secret.join(".zarray"), array).unwrap();
+    std::fs::write(secret.join("0"), b"S").unwrap();
+    let store = folder.path().join("x.zarr");
+    std::fs::create_dir(&store).unwrap();
+    std::fs::write(store.join(".zgroup"), br#"{"zarr_format": 2}"#).unwrap();
+    let attributes = br#"{"_nczarr_superblock": {"version": "2.0.0"},
+        "_nczarr_group": {"dimensions": {}, "arrays": ["../secret"], "groups": []}}"#;
+    std::fs::write(store.join(".zattrs"), attributes).unwrap();
+    let output = ncirrus(&["dump", store.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!text.contains("83"), "the byte outside was read: {text}");
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
+}
+
+#[test]
+fn what_the_user_asked_for_wrongly_is_told() {
+    fails(&["explain", &example(), "nope"], 3, &["nope"]);
+    fails(&["explain", &example(), "sst[99]"], 2, &["99"]);
+    fails(&["copy", &example(), "/tmp/target-without-an-ending"], 2, &["kind"]);
+    assert_eq!(ncirrus(&["nonsense"]).status.code(), Some(2));
+}

@@ -1,0 +1,231 @@
+//! Files of real instruments and models: what is read equals the truth, and no copy loses anything.
+mod support;
+
+use ncirrus::{CopyOptions, CreateOptions, Dataset, Dialect, Kind, Values, copy};
+use ncirrus_testkit::corpus::corpus;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use support::{exact_cdl, json, open, session, temp, values};
+
+/// The truth files whose data this library reads: netCDF-3 and Zarr.
+fn cases() -> Vec<(PathBuf, Value)> {
+    let Some(root) = corpus("realdata") else { return Vec::new() };
+    let mut cases = Vec::new();
+    for entry in std::fs::read_dir(root.join("truth")).unwrap() {
+        let truth = json(&entry.unwrap().path());
+        let format = truth["format"].as_str().unwrap();
+        if format.starts_with("NETCDF3") || format.starts_with("zarr") {
+            cases.push((root.join("files").join(truth["file"].as_str().unwrap()), truth));
+        }
+    }
+    assert!(cases.len() >= 8, "{} cases", cases.len());
+    cases
+}
+
+#[test]
+fn every_file_equals_its_truth() {
+    let session = session();
+    for (path, truth) in cases() {
+        let dataset = open(&path, &session).unwrap();
+        equals_truth(&dataset, &truth);
+        assert!(!exact_cdl(&dataset, "x").is_empty());
+    }
+}
+
+/// Ways to store a copy: its ending, kind and dialect.
+const WAYS: [(&str, Kind, Option<Dialect>); 10] = [
+    ("nc", Kind::Nc3, None),
+    ("nc", Kind::Nc6, None),
+    ("nc", Kind::Nc5, None),
+    ("zarr", Kind::NcZarr, None),
+    ("zip", Kind::NcZarr, None),
+    ("zarr", Kind::NcZarr, Some(Dialect::Lc)),
+    ("zarr", Kind::NcZarr, Some(Dialect::Uc)),
+    ("zarr", Kind::Zarr2, None),
+    ("zarr", Kind::Zarr3, None),
+    ("zarr", Kind::Zarr3, Some(Dialect::Plain)),
+];
+
+#[test]
+fn every_file_copied_to_each_kind_and_back_equals_its_truth() {
+    let session = session();
+    for (path, truth) in cases() {
+        let (_folder, temp) = temp();
+        let source = open(&path, &session).unwrap();
+        let original_kind = match source.kind() {
+            "classic" => Kind::Nc3,
+            "64-bit offset" => Kind::Nc6,
+            "cdf5" => Kind::Nc5,
+            _ => Kind::NcZarr,
+        };
+        for (number, (ending, kind, dialect)) in WAYS.into_iter().enumerate() {
+            if kind.is_classic() && !fits_classic(&truth, kind) {
+                continue;
+            }
+            let there = temp.join(format!("{number}.{ending}"));
+            let back = temp.join(format!("{number}.back"));
+            copy_as(&source, &there, kind, dialect, &session);
+            let stored = open(&there, &session).unwrap();
+            equals_truth_but_for_losses(&stored, &truth, kind, dialect);
+            copy_as(&stored, &back, original_kind, None, &session);
+            equals_truth_but_for_losses(&open(&back, &session).unwrap(), &truth, kind, dialect);
+        }
+    }
+}
+
+fn copy_as(
+    source: &Dataset,
+    target: &Path,
+    kind: Kind,
+    dialect: Option<Dialect>,
+    session: &ncirrus::Session,
+) {
+    let create = CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
+    let options = CopyOptions { create, ..CopyOptions::default() };
+    copy(source, target.to_str().unwrap(), &options, session)
+        .unwrap_or_else(|error| panic!("{} -> {kind:?} {dialect:?}: {error:?}", source.url()));
+}
+
+/// Whether netCDF-3 of that kind has the truth's types.
+fn fits_classic(truth: &Value, kind: Kind) -> bool {
+    let classic = ["byte", "char", "short", "int", "float", "double"];
+    let fits = |name: &str| classic.contains(&name) || (kind == Kind::Nc5 && name != "string");
+    let variables = truth["variables"].as_object().unwrap().values();
+    let attributes = |variable: &Value| {
+        let types = variable["attribute_types"].as_object().cloned().unwrap_or_default();
+        types.values().all(|name| name == "text" || fits(name.as_str().unwrap()))
+    };
+    variables.into_iter().all(|variable| fits(variable["dtype"].as_str().unwrap()) && attributes(variable))
+}
+
+fn equals_truth(dataset: &Dataset, truth: &Value) {
+    equals_truth_but_for_losses(dataset, truth, Kind::NcZarr, None);
+}
+
+/// Plain Zarr has no unlimited dimensions and infers the types of attributes; the older dialects have no unlimited
+/// dimensions (`docs/formats/nczarr.md`).
+fn equals_truth_but_for_losses(dataset: &Dataset, truth: &Value, kind: Kind, dialect: Option<Dialect>) {
+    let plain = kind == Kind::Zarr2 || dialect == Some(Dialect::Plain);
+    let fixed = plain || matches!(dialect, Some(Dialect::Lc | Dialect::Uc));
+    let used: Vec<&str> = truth["variables"].as_object().unwrap().values().flat_map(dims_of).collect();
+    for (name, dimension) in truth["dimensions"]["/"].as_object().unwrap() {
+        if plain && !used.contains(&name.as_str()) {
+            continue;
+        }
+        let ours = dataset.root().dimensions().into_iter().find(|ours| ours.name == *name);
+        let ours = ours.unwrap_or_else(|| panic!("{}: no dimension {name}", dataset.url()));
+        assert_eq!(ours.len.current(), dimension["size"].as_u64().unwrap(), "{} {name}", dataset.url());
+        let unlimited = dimension["unlimited"].as_bool().unwrap();
+        assert_eq!(ours.len.is_unlimited(), unlimited && !fixed, "{} {name}", dataset.url());
+    }
+    same_attributes(
+        &dataset.root().attributes().unwrap(),
+        &truth["attributes"]["/"],
+        None,
+        plain,
+        dataset.url(),
+    );
+    for (path, expected) in truth["variables"].as_object().unwrap() {
+        let place = format!("{} {path}", dataset.url());
+        let variable = dataset.variable(path).unwrap();
+        assert_eq!(serde_json::json!(variable.shape()), expected["shape"], "{place}");
+        let names: Vec<String> = variable.dimensions().into_iter().map(|dimension| dimension.name).collect();
+        assert_eq!(serde_json::json!(names), expected["dims"], "{place}");
+        let values = values(&variable).unwrap();
+        assert_eq!(values.atomic().unwrap().name(), expected["dtype"], "{place}");
+        let bytes = little_endian(&values);
+        assert_eq!(bytes.len() as u64, expected["nbytes"].as_u64().unwrap(), "{place}");
+        assert_eq!(sha256(&bytes), expected["sha256"].as_str().unwrap(), "{place}");
+        let types = Some(&expected["attribute_types"]);
+        same_attributes(&variable.attributes().unwrap(), &expected["attributes"], types, plain, &place);
+    }
+}
+
+fn dims_of(variable: &Value) -> Vec<&str> {
+    variable["dims"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+fn same_attributes(
+    ours: &ncirrus::Attributes,
+    truth: &Value,
+    types: Option<&Value>,
+    plain: bool,
+    place: &str,
+) {
+    let truth = truth.as_object().unwrap();
+    let names: Vec<&str> = ours.iter().map(|attribute| attribute.name.as_str()).collect();
+    let mut expected: Vec<&str> = truth.keys().map(String::as_str).collect();
+    if names.len() == expected.len() && names != expected {
+        // serde_json keeps the order of the file; only membership matters where a format cannot keep the order.
+        expected.sort_unstable();
+    }
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    assert!(names == expected || sorted == expected, "{place}: {names:?} where {expected:?} were expected");
+    for attribute in ours.iter() {
+        let place = format!("{place}:{}", attribute.name);
+        let expected = &truth[&attribute.name];
+        let got = attribute_json(&attribute.values);
+        assert!(same_json(&got, expected), "{place}: {got} where {expected} was expected");
+        if let Some(types) = types.filter(|_| !plain) {
+            let ty = match attribute.values.atomic().unwrap() {
+                ncirrus::Atomic::Char | ncirrus::Atomic::String => "text",
+                atomic => atomic.name(),
+            };
+            assert_eq!(types[&attribute.name], ty, "{place}");
+        }
+    }
+}
+
+/// Equal, whatever the spelling of a number.
+fn same_json(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_json(a, b))
+        }
+        (Value::Number(x), Value::Number(y)) => x == y || x.as_f64() == y.as_f64(),
+        (Value::Array(a), scalar) if a.len() == 1 => same_json(&a[0], scalar),
+        _ => a == b,
+    }
+}
+
+fn attribute_json(values: &Values) -> Value {
+    let number = |value: f64| match value {
+        value if value.is_nan() => Value::from("NaN"),
+        value if value.is_infinite() => Value::from(if value > 0.0 { "Infinity" } else { "-Infinity" }),
+        value => Value::from(value),
+    };
+    let list: Vec<Value> = match values {
+        Values::Char(bytes) => return Value::from(String::from_utf8_lossy(bytes).replace('\0', "")),
+        Values::String(strings) => strings
+            .iter()
+            .map(|text| Value::from(String::from_utf8_lossy(text.unwrap_or_default())))
+            .collect(),
+        Values::Float(list) => list.iter().map(|value| number(f64::from(*value))).collect(),
+        Values::Double(list) => list.iter().map(|value| number(*value)).collect(),
+        Values::UInt64(list) => list.iter().map(|value| Value::from(*value)).collect(),
+        other => (0..other.len())
+            .map(|at| Value::from(i64::try_from(other.integer(at).unwrap()).unwrap()))
+            .collect(),
+    };
+    Value::Array(list)
+}
+
+fn little_endian(values: &Values) -> Vec<u8> {
+    assert!(cfg!(target_endian = "little"), "the test compares native bytes");
+    match values {
+        Values::String(strings) => {
+            let one = |text: Option<&[u8]>| {
+                let text = text.unwrap_or_default();
+                [&u32::try_from(text.len()).unwrap().to_le_bytes()[..], text].concat()
+            };
+            strings.iter().flat_map(one).collect()
+        }
+        fixed => fixed.as_bytes().unwrap().to_vec(),
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,139 @@
+//! What the end-to-end tests share.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
+
+use ncirrus::{Dataset, OpenOptions, Result, Selection, Session, Values, Variable, cdl};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// One session for all tests of a binary: datasets are small and many.
+pub fn session() -> Session {
+    Session::builder().threads(2).durable(false).build().unwrap()
+}
+
+pub fn open(path: &Path, session: &Session) -> Result<Dataset> {
+    Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), session)
+}
+
+/// The whole dataset as CDL, and whether every member could be read.
+pub fn cdl_of(
+    dataset: &Dataset,
+    name: &str,
+    change: impl FnOnce(&mut cdl::Options),
+) -> Result<(String, bool)> {
+    let mut options =
+        cdl::Options { name: name.to_owned(), classic: ncirrus::is_classic(dataset), ..Default::default() };
+    change(&mut options);
+    let mut text = Vec::new();
+    let summary = ncirrus::dump(dataset, &mut text, &options)?;
+    Ok((String::from_utf8_lossy(&text).into_owned(), summary.faults.is_empty()))
+}
+
+/// Exact CDL of everything: enough digits that equal text means equal values.
+pub fn exact_cdl(dataset: &Dataset, name: &str) -> String {
+    let exact = |options: &mut cdl::Options| {
+        options.float_digits = Some(9);
+        options.double_digits = Some(17);
+    };
+    let (text, whole) = cdl_of(dataset, name, exact).unwrap();
+    assert!(whole, "{}: a member cannot be read:\n{text}", dataset.url());
+    text
+}
+
+pub fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// All values of a variable.
+pub fn values(variable: &Variable) -> Result<Values> {
+    variable.values(&Selection::all(&variable.shape()))
+}
+
+/// Lines `case<TAB>check<TAB>reason` of a file beside the tests; `#` starts a comment.
+pub struct Exceptions(Vec<(String, String, String)>);
+
+impl Exceptions {
+    pub fn load(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        let parse = |line: &str| {
+            let parts: Vec<&str> = line.split('\t').collect();
+            assert!(
+                parts.len() == 3 && !parts[2].trim().is_empty(),
+                "an exception needs case, check and reason: {line:?}"
+            );
+            (parts[0].to_owned(), parts[1].to_owned(), parts[2].to_owned())
+        };
+        Self(lines.map(parse).collect())
+    }
+
+    /// Whether a check of a case is excepted; a case may end in `*`.
+    pub fn covers(&self, case: &str, check: &str) -> bool {
+        self.0.iter().any(|(pattern, which, _)| {
+            let named = match pattern.strip_suffix('*') {
+                Some(start) => case.starts_with(start),
+                None => pattern == case,
+            };
+            named && (which == check || which == "*")
+        })
+    }
+}
+
+/// Counts checks and collects what failed.
+#[derive(Default)]
+pub struct Tally {
+    passed: usize,
+    excepted: usize,
+    failures: Vec<String>,
+}
+
+impl Tally {
+    /// Records a check; an excepted one must fail, or its exception is stale.
+    pub fn record(
+        &mut self,
+        exceptions: &Exceptions,
+        case: &str,
+        check: &str,
+        outcome: std::result::Result<(), String>,
+    ) {
+        match (outcome, exceptions.covers(case, check)) {
+            (Ok(()), _) => self.passed += 1,
+            (Err(_), true) => self.excepted += 1,
+            (Err(reason), false) => self.failures.push(format!("{case} [{check}]: {reason}")),
+        }
+    }
+
+    /// Prints `N of M` and fails when something failed.
+    pub fn finish(self, what: &str) {
+        let total = self.passed + self.excepted + self.failures.len();
+        println!("{what}: {} of {total} ({} excepted)", self.passed, self.excepted);
+        assert!(self.failures.is_empty(), "{} failures:\n{}", self.failures.len(), self.failures.join("\n"));
+    }
+}
+
+/// The first lines in which two texts differ.
+pub fn difference(expected: &str, got: &str) -> std::result::Result<(), String> {
+    if expected == got {
+        return Ok(());
+    }
+    let at = expected.lines().zip(got.lines()).position(|(a, b)| a != b);
+    let at = at.unwrap_or_else(|| expected.lines().count().min(got.lines().count()));
+    let show = |text: &str| text.lines().nth(at).unwrap_or("(end)").chars().take(160).collect::<String>();
+    Err(format!("line {}: expected {:?}, got {:?}", at + 1, show(expected), show(got)))
+}
+
+pub fn copy_tree(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap().path();
+        let target = to.join(entry.file_name().unwrap());
+        if entry.is_dir() { copy_tree(&entry, &target) } else { _ = std::fs::copy(&entry, &target).unwrap() }
+    }
+}
+
+pub fn temp() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_path_buf();
+    (folder, path)
+}
