@@ -90,36 +90,3 @@ pub(crate) fn copy_prefix(from: &[u8], to: &mut [u8]) {
         to.copy_from_slice(from);
     }
 }
-
-/// Decodes a stream of unknown length: `step` fills the tail of the buffer and returns how many bytes it added and
-/// whether the stream is at its end.
-pub(crate) fn grow(
-    name: &str,
-    first: usize,
-    limit: usize,
-    out: &mut Buffer,
-    mut step: impl FnMut(&mut [u8]) -> Result<(usize, bool), CodecError>,
-) -> Result<(), CodecError> {
-    // One byte beyond the limit tells a stream that ends there from one that goes on.
-    let most = limit.saturating_add(1);
-    let mut len = 0;
-    out.truncate(0);
-    let mut capacity = first.clamp(1, most);
-    loop {
-        let (added, ended) = step(out.extend_to(capacity).get_mut(len..).unwrap_or_default())?;
-        len += added;
-        if len > limit {
-            out.truncate(0);
-            return Err(CodecError::limit(name, limit));
-        }
-        if ended {
-            out.truncate(len);
-            return Ok(());
-        }
-        if len == capacity {
-            capacity = capacity.saturating_mul(2).clamp(1, most);
-        } else if added == 0 {
-            return Err(CodecError::malformed(name, "the stream ends too early"));
-        }
-    }
-}

@@ -37,9 +37,11 @@ mod error;
 #[expect(unsafe_code, reason = "calls into C codecs")]
 mod ffi;
 pub mod names;
+mod number;
 mod parameters;
 mod registry;
 mod scratch;
+mod stream;
 
 pub use chain::CodecChain;
 pub use chunk::{ChunkInfo, Element};

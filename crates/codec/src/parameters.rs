@@ -53,6 +53,15 @@ impl<'a> Parameters<'a> {
         }
     }
 
+    pub(crate) fn codec(&self) -> &'a str {
+        self.codec
+    }
+
+    /// The error that a member is not there.
+    pub(crate) fn missing(&self, key: &str) -> CodecError {
+        CodecError::malformed(self.codec, format!("parameter {key:?} is missing"))
+    }
+
     /// The error that a member has a value that it cannot have.
     pub(crate) fn bad(&self, key: &str, value: &Value) -> CodecError {
         CodecError::malformed(self.codec, format!("parameter {key:?} cannot be {value}"))

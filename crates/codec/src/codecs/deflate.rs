@@ -3,8 +3,9 @@
 //! Whole chunks go through libdeflate, which needs the decoded length. Streams of unknown length, and those of which
 //! only the beginning is needed, go through zlib-rs.
 use crate::CodecError;
-use crate::codec::{Codec, grow};
+use crate::codec::Codec;
 use crate::scratch::{Buffer, Contexts};
+use crate::stream;
 use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 use std::io::Read;
@@ -41,7 +42,9 @@ impl Codec for Deflate {
         match self.decode_whole(input, out, contexts) {
             // A gzip file may have several members, one after the other.
             Ok(len) if len == out.len() || self.envelope == Envelope::Zlib => Ok(len),
-            Ok(_) | Err(DecompressionError::InsufficientSpace) => self.decode_prefix(input, out, true),
+            Ok(_) | Err(DecompressionError::InsufficientSpace) => {
+                stream::decode_into(self.name(), &mut self.stream(input), out)
+            }
             Err(DecompressionError::BadData) => Err(self.bad("the stream is damaged or cut short")),
         }
     }
@@ -58,7 +61,7 @@ impl Codec for Deflate {
         if end > out.len() / 2 {
             return self.decode_into(input, out, contexts);
         }
-        self.decode_prefix(input, out.get_mut(..end).unwrap_or_default(), false)
+        stream::fill(self.name(), &mut self.stream(input), out.get_mut(..end).unwrap_or_default())
     }
 
     fn decode_all(
@@ -76,12 +79,7 @@ impl Codec for Deflate {
                 return Ok(());
             }
         }
-        let mut stream = self.stream(input);
-        let first = expected.unwrap_or(input.len().saturating_mul(4)).saturating_add(1);
-        grow(self.name(), first, limit, out, |tail| {
-            let added = fill(&mut stream, tail).map_err(|error| self.bad(&error.to_string()))?;
-            Ok((added, added < tail.len()))
-        })
+        stream::decode_all(self.name(), &mut self.stream(input), (expected, input.len()), limit, out)
     }
 
     fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
@@ -128,17 +126,6 @@ impl Deflate {
         }
     }
 
-    /// Decodes from the start until `out` is full; with `probe`, the result tells whether more would follow.
-    fn decode_prefix(&self, input: &[u8], out: &mut [u8], probe: bool) -> Result<usize, CodecError> {
-        let mut stream = self.stream(input);
-        let have = fill(&mut stream, out).map_err(|error| self.bad(&error.to_string()))?;
-        if have < out.len() || !probe {
-            return Ok(have);
-        }
-        let more = fill(&mut stream, &mut [0; 4096]).map_err(|error| self.bad(&error.to_string()))?;
-        Ok(have + more)
-    }
-
     fn stream<'a>(&self, input: &'a [u8]) -> Box<dyn Read + 'a> {
         match self.envelope {
             Envelope::Zlib => Box::new(ZlibDecoder::new(input)),
@@ -160,18 +147,4 @@ impl Deflate {
     fn bad(&self, reason: &str) -> CodecError {
         CodecError::malformed(self.name(), reason)
     }
-}
-
-/// Reads until `out` is full or the stream ends.
-pub(crate) fn fill(stream: &mut dyn Read, out: &mut [u8]) -> std::io::Result<usize> {
-    let mut have = 0;
-    while let Some(tail) = out.get_mut(have..).filter(|tail| !tail.is_empty()) {
-        match stream.read(tail) {
-            Ok(0) => break,
-            Ok(added) => have += added,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(have)
 }

@@ -1,7 +1,8 @@
 //! Zstandard (RFC 8878).
 use crate::CodecError;
-use crate::codec::{Codec, grow};
+use crate::codec::Codec;
 use crate::scratch::{Buffer, Contexts};
+use crate::stream::grow;
 use std::ops::Range;
 use zstd_safe::{CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective};
 

@@ -1,0 +1,35 @@
+//! Stands in for an optional filter that is not there.
+use crate::CodecError;
+use crate::codec::Codec;
+use crate::scratch::{Buffer, Contexts};
+
+/// A filter that only chunks without it can do with.
+#[derive(Debug)]
+pub(crate) struct Absent {
+    pub(crate) codec: String,
+}
+
+impl Codec for Absent {
+    fn name(&self) -> &'static str {
+        "absent"
+    }
+
+    fn decode_into(&self, _: &[u8], _: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+        Err(CodecError::Unknown { codec: self.codec.clone() })
+    }
+
+    fn decode_all(
+        &self,
+        _: &[u8],
+        _: Option<usize>,
+        _: usize,
+        _: &mut Buffer,
+        _: &mut Contexts,
+    ) -> Result<(), CodecError> {
+        Err(CodecError::Unknown { codec: self.codec.clone() })
+    }
+
+    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        Err(CodecError::Unknown { codec: self.codec.clone() })
+    }
+}

@@ -1,0 +1,107 @@
+//! Differences between neighbours; the first element stays as it is.
+use crate::CodecError;
+use crate::codec::Codec;
+use crate::number::{Number, NumberType};
+use crate::scratch::{Buffer, Contexts};
+
+const NAME: &str = "delta";
+
+/// Differences, kept in a type of their own.
+#[derive(Debug)]
+pub(crate) struct Delta {
+    pub(crate) decoded: NumberType,
+    pub(crate) encoded: NumberType,
+}
+
+impl Codec for Delta {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn encoded_len(&self, len: usize) -> Option<usize> {
+        (len / self.decoded.size).checked_mul(self.encoded.size)
+    }
+
+    fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        Ok((input.len() / self.encoded.size).checked_mul(self.decoded.size))
+    }
+
+    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+        match (self.is_plain(), self.decoded.size) {
+            (true, 1) => sum(input, out, u8::from_le_bytes, u8::wrapping_add, u8::to_le_bytes),
+            (true, 2) => sum(input, out, u16::from_le_bytes, u16::wrapping_add, u16::to_le_bytes),
+            (true, 4) => sum(input, out, u32::from_le_bytes, u32::wrapping_add, u32::to_le_bytes),
+            (true, 8) => sum(input, out, u64::from_le_bytes, u64::wrapping_add, u64::to_le_bytes),
+            _ => self.sum_any(input, out),
+        }
+        Ok(input.len() / self.encoded.size * self.decoded.size)
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        let (from, to) = (self.decoded.size, self.encoded.size);
+        if !input.len().is_multiple_of(from) {
+            let reason = format!("{} bytes are no whole number of elements of {from} bytes", input.len());
+            return Err(CodecError::malformed(NAME, reason));
+        }
+        let out = out.prepare(input.len() / from * to);
+        let mut before = Number::Int(0);
+        for (element, out) in input.chunks_exact(from).zip(out.chunks_exact_mut(to)) {
+            let number = self.decoded.load(element);
+            let difference = match (number, before) {
+                (Number::Int(one), Number::Int(other)) => Number::Int(one - other),
+                _ => Number::Float(self.decoded.round(number.to_f64() - before.to_f64())),
+            };
+            self.encoded.store(difference, out);
+            before = number;
+        }
+        Ok(())
+    }
+}
+
+impl Delta {
+    /// Whether elements and differences are the same little-endian integers.
+    fn is_plain(&self) -> bool {
+        self.decoded == self.encoded && !self.decoded.is_float() && !self.decoded.big_endian
+    }
+
+    /// Sums in the wider of the two types.
+    fn sum_any(&self, input: &[u8], out: &mut [u8]) {
+        let whole = !self.decoded.is_float() && !self.encoded.is_float();
+        let (mut total, mut float) = (0i64, 0f64);
+        let elements = input.chunks_exact(self.encoded.size);
+        for (element, out) in elements.zip(out.chunks_exact_mut(self.decoded.size)) {
+            let difference = self.encoded.load(element);
+            match difference {
+                Number::Int(value) if whole => total = total.wrapping_add(wrap(value)),
+                _ => float = self.round(float + difference.to_f64()),
+            }
+            let sum = if whole { Number::Int(i128::from(total)) } else { Number::Float(float) };
+            self.decoded.store(sum, out);
+        }
+    }
+
+    fn round(&self, value: f64) -> f64 {
+        if self.decoded.size == self.encoded.size { self.decoded.round(value) } else { value }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "sums wrap around at 64 bits")]
+fn wrap(value: i128) -> i64 {
+    value as i64
+}
+
+fn sum<const N: usize, T: Default + Copy>(
+    input: &[u8],
+    out: &mut [u8],
+    load: impl Fn([u8; N]) -> T,
+    add: impl Fn(T, T) -> T,
+    store: impl Fn(T) -> [u8; N],
+) {
+    let mut total = T::default();
+    let (differences, _) = input.as_chunks::<N>();
+    let (elements, _) = out.as_chunks_mut::<N>();
+    for (element, difference) in elements.iter_mut().zip(differences) {
+        total = add(total, load(*difference));
+        *element = store(total);
+    }
+}

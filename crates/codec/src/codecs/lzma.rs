@@ -1,0 +1,142 @@
+//! LZMA in its three envelopes: `.xz`, `.lzma` and none.
+use crate::CodecError;
+use crate::codec::Codec;
+use crate::parameters::Parameters;
+use crate::scratch::{Buffer, Contexts};
+use crate::stream;
+use lzma_rust2::{CheckType, Lzma2Reader, LzmaReader, XzOptions, XzReader, XzWriter};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::ops::Range;
+
+const NAME: &str = "lzma";
+
+/// What the dictionary may take: a stream asks for it before its first byte, whatever its length. The highest preset
+/// asks for 64 MiB.
+const DICTIONARY_KIB: u32 = 96 << 10;
+
+/// Dictionary sizes of the presets 0 to 9.
+const PRESET_DICTIONARIES: [u32; 10] =
+    [1 << 18, 1 << 20, 1 << 21, 1 << 22, 1 << 22, 1 << 23, 1 << 23, 1 << 24, 1 << 25, 1 << 26];
+
+/// LZMA.
+#[derive(Debug)]
+pub(crate) struct Lzma {
+    envelope: Envelope,
+    preset: u32,
+    check: CheckType,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Envelope {
+    Xz,
+    Alone,
+    /// An LZMA2 stream with that dictionary.
+    Raw {
+        dictionary: u32,
+    },
+}
+
+impl Lzma {
+    /// The members are those of Python's `lzma` module: `format`, `check`, `preset`, `filters`.
+    ///
+    /// # Errors
+    /// `Malformed` or `Unsupported` for parameters that cannot be.
+    pub(crate) fn new(parameters: &Parameters) -> Result<Self, CodecError> {
+        let preset = parameters.integer("preset")?.unwrap_or(6);
+        // The bit for the extreme variants of the presets changes the encoder's effort only.
+        let preset = u32::try_from(preset & 0x1f).unwrap_or(6).min(9);
+        let envelope = match parameters.integer("format")?.unwrap_or(1) {
+            0 | 1 => Envelope::Xz,
+            2 => Envelope::Alone,
+            3 => Envelope::Raw { dictionary: raw_dictionary(parameters)? },
+            other => return Err(parameters.bad("format", &Value::from(other))),
+        };
+        let check = match parameters.integer("check")?.unwrap_or(-1) {
+            0 => CheckType::None,
+            1 => CheckType::Crc32,
+            10 => CheckType::Sha256,
+            -1 | 4 => CheckType::Crc64,
+            other => return Err(parameters.bad("check", &Value::from(other))),
+        };
+        Ok(Self { envelope, preset, check })
+    }
+
+    fn stream<'a>(&self, input: &'a [u8]) -> Result<Box<dyn Read + 'a>, CodecError> {
+        Ok(match self.envelope {
+            Envelope::Xz => Box::new(XzReader::new_mem_limit(input, true, DICTIONARY_KIB)),
+            Envelope::Alone => {
+                Box::new(LzmaReader::new_mem_limit(input, DICTIONARY_KIB, None).map_err(|error| bad(&error))?)
+            }
+            Envelope::Raw { dictionary } => Box::new(Lzma2Reader::new(input, dictionary, None)),
+        })
+    }
+}
+
+impl Codec for Lzma {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+        stream::decode_into(NAME, &mut self.stream(input)?, out)
+    }
+
+    fn decode_ranges(
+        &self,
+        input: &[u8],
+        ranges: &[Range<usize>],
+        out: &mut [u8],
+        _: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        stream::fill(NAME, &mut self.stream(input)?, stream::up_to_last(ranges, out))
+    }
+
+    fn decode_all(
+        &self,
+        input: &[u8],
+        expected: Option<usize>,
+        limit: usize,
+        out: &mut Buffer,
+        _: &mut Contexts,
+    ) -> Result<(), CodecError> {
+        stream::decode_all(NAME, &mut self.stream(input)?, (expected, input.len()), limit, out)
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        if !matches!(self.envelope, Envelope::Xz) {
+            return Err(CodecError::unsupported(NAME, "only the xz format is written"));
+        }
+        let mut options = XzOptions::with_preset(self.preset);
+        options.set_check_sum_type(self.check);
+        let written = XzWriter::new(Vec::new(), options)
+            .and_then(|mut writer| writer.write_all(input).map(|()| writer))
+            .and_then(XzWriter::finish)
+            .map_err(|error| bad(&error))?;
+        out.prepare(written.len()).copy_from_slice(&written);
+        Ok(())
+    }
+}
+
+/// The dictionary of a stream without an envelope: its only filter must be LZMA2 (0x21).
+fn raw_dictionary(parameters: &Parameters) -> Result<u32, CodecError> {
+    let filters = parameters.get("filters").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let [Value::Object(filter)] = filters else {
+        return Err(CodecError::unsupported(NAME, format!("{} filters instead of one", filters.len())));
+    };
+    let filter = Parameters::new(NAME, filter);
+    if filter.integer("id")? != Some(0x21) {
+        return Err(CodecError::unsupported(NAME, "a filter other than lzma2"));
+    }
+    let preset = filter.size("preset")?.unwrap_or(6) & 0x1f;
+    let size = filter.size("dict_size")?.and_then(|size| u32::try_from(size).ok());
+    let size = size.or(PRESET_DICTIONARIES.get(preset).copied()).unwrap_or(1 << 23);
+    if size > DICTIONARY_KIB << 10 {
+        return Err(CodecError::limit(NAME, (DICTIONARY_KIB as usize) << 10));
+    }
+    Ok(size)
+}
+
+fn bad(error: &std::io::Error) -> CodecError {
+    CodecError::malformed(NAME, error.to_string())
+}

@@ -1,0 +1,196 @@
+//! From parameters to codecs.
+use crate::codec::Codec;
+use crate::codecs::blosc::{Blosc, compressor};
+use crate::codecs::bzip2::Bzip2;
+use crate::codecs::checksum::{Algorithm, Checksum};
+use crate::codecs::deflate::{Deflate, Envelope};
+use crate::codecs::delta::Delta;
+use crate::codecs::elementwise::{Elementwise, Map};
+use crate::codecs::lz4::Lz4;
+use crate::codecs::lzma::Lzma;
+use crate::codecs::packbits::PackBits;
+use crate::codecs::shuffle::Shuffle;
+use crate::codecs::transpose::Transpose;
+use crate::codecs::zstd::Zstd;
+use crate::ffi::BloscOptions;
+use crate::names::{Kind, describe, shuffle_size};
+use crate::number::{NumberKind, NumberType};
+use crate::parameters::Parameters;
+use crate::{ChunkInfo, CodecError};
+use ncirrus_model::{CodecSpace, CodecSpec};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A codec that changes something, or nothing.
+type Bound = Option<Arc<dyn Codec>>;
+
+/// The codec for a description, `None` when it changes nothing; `chunk` becomes what the next codec gets.
+///
+/// `big_endian`: number types that do not state their order have that one.
+pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -> Result<Bound, CodecError> {
+    let described = describe(spec)?;
+    let label = described.kind.name().label();
+    let parameters = Parameters::new(label, &described.parameters);
+    let level = |default| parameters.integer("level").map(|level| level.unwrap_or(default));
+    match described.kind {
+        Kind::Zlib => bound(Deflate::new(Envelope::Zlib, level(1)?)?),
+        Kind::Gzip => bound(Deflate::new(Envelope::Gzip, level(1)?)?),
+        Kind::Bzip2 => bound(Bzip2::new(level(1)?)?),
+        Kind::Zstd => bound(Zstd::new(level(0)?, parameters.flag("checksum")?)),
+        Kind::Lzma => bound(Lzma::new(&parameters)?),
+        Kind::Blosc => bound(blosc(&parameters, chunk)?),
+        Kind::Lz4 if described.space == CodecSpace::Hdf5 => {
+            bound(Lz4::blocks(parameters.size("blocksize")?.unwrap_or(0)))
+        }
+        Kind::Lz4 => bound(Lz4::Whole),
+        Kind::Shuffle => match shuffle_size(&parameters, &chunk.element)? {
+            0 | 1 => Ok(None),
+            size => bound(Shuffle { size }),
+        },
+        Kind::Fletcher32 => bound(checksum(Algorithm::Fletcher32, false, &parameters)?),
+        Kind::Crc32 => bound(checksum(Algorithm::Crc32, true, &parameters)?),
+        Kind::Crc32c => bound(checksum(Algorithm::Crc32c, false, &parameters)?),
+        Kind::Adler32 => bound(checksum(Algorithm::Adler32, true, &parameters)?),
+        Kind::Transpose => transpose(&parameters, chunk),
+        Kind::Delta => {
+            let (decoded, encoded) = types(&parameters, ["dtype", "astype"], chunk, big_endian)?;
+            bound(Delta { decoded, encoded })
+        }
+        Kind::FixedScaleOffset | Kind::Quantize | Kind::BitRound | Kind::AsType => {
+            elementwise(described.kind, &parameters, chunk, big_endian)
+        }
+        Kind::PackBits => {
+            chunk.element.byte_len = Some(1);
+            bound(PackBits)
+        }
+        Kind::Identity => Ok(None),
+        _ => Err(CodecError::unsupported(label, "it is not implemented")),
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the other ways to a codec can fail")]
+fn bound(codec: impl Codec + 'static) -> Result<Bound, CodecError> {
+    Ok(Some(Arc::new(codec)))
+}
+
+fn checksum(algorithm: Algorithm, at_start: bool, parameters: &Parameters) -> Result<Checksum, CodecError> {
+    let at_start = match parameters.get("location").map(|value| (value, value.as_str())) {
+        None => at_start,
+        Some((_, Some("start"))) => true,
+        Some((_, Some("end"))) => false,
+        Some((value, _)) => return Err(parameters.bad("location", value)),
+    };
+    Ok(Checksum { algorithm, at_start })
+}
+
+fn blosc(parameters: &Parameters, chunk: &ChunkInfo) -> Result<Blosc, CodecError> {
+    let cname = parameters.text("cname")?.unwrap_or("lz4");
+    // Chunks say themselves how they were compressed; the name matters for writing only.
+    let compressor = compressor(cname)
+        .ok_or_else(|| CodecError::unsupported("blosc", format!("the compressor {cname:?}")))?;
+    let level = parameters.integer("clevel")?.unwrap_or(5).clamp(0, 9);
+    let stated = parameters.size("typesize")?.filter(|&size| size > 0);
+    let type_size = stated.or(chunk.element.byte_len).filter(|size| (1..256).contains(size)).unwrap_or(1);
+    let shuffle = match parameters.integer("shuffle")?.unwrap_or(1) {
+        -1 if type_size == 1 => 2,
+        -1 => 1,
+        known @ 0..=2 => known,
+        other => return Err(parameters.bad("shuffle", &Value::from(other))),
+    };
+    let small = |number: i64| i32::try_from(number).unwrap_or(0);
+    let block_len = parameters.size("blocksize")?.unwrap_or(0);
+    Ok(Blosc {
+        options: BloscOptions {
+            level: small(level),
+            shuffle: small(shuffle),
+            type_size,
+            compressor,
+            block_len,
+        },
+    })
+}
+
+/// Elements go on in the encoded type.
+fn types(
+    parameters: &Parameters,
+    [decoded, encoded]: [&str; 2],
+    chunk: &mut ChunkInfo,
+    big_endian: bool,
+) -> Result<(NumberType, NumberType), CodecError> {
+    let Some(first) = number_type(parameters, decoded, big_endian)? else {
+        return Err(parameters.missing(decoded));
+    };
+    let second = number_type(parameters, encoded, big_endian)?.unwrap_or(first);
+    chunk.element.byte_len = Some(second.size);
+    Ok((first, second))
+}
+
+fn number_type(parameters: &Parameters, key: &str, big: bool) -> Result<Option<NumberType>, CodecError> {
+    let Some(text) = parameters.text(key)? else { return Ok(None) };
+    let kind = NumberType::parse(text).ok_or_else(|| {
+        CodecError::unsupported(parameters.codec(), format!("{key} {text:?} is not a type of numbers"))
+    })?;
+    let unstated = !text.starts_with(['<', '>', '|', '=']);
+    Ok(Some(NumberType { big_endian: kind.big_endian || (big && unstated), ..kind }))
+}
+
+fn elementwise(
+    kind: Kind,
+    parameters: &Parameters,
+    chunk: &mut ChunkInfo,
+    big_endian: bool,
+) -> Result<Bound, CodecError> {
+    let number = |key: &str| parameters.number(key)?.ok_or_else(|| parameters.missing(key));
+    let map = match kind {
+        Kind::FixedScaleOffset => Map::ScaleOffset { scale: number("scale")?, offset: number("offset")? },
+        Kind::Quantize => Map::Quantize { scale: quantum(number("digits")?) },
+        Kind::BitRound => return bitround(parameters, chunk, big_endian),
+        _ => Map::Cast,
+    };
+    let keys = if kind == Kind::AsType { ["decode_dtype", "encode_dtype"] } else { ["dtype", "astype"] };
+    let (decoded, encoded) = types(parameters, keys, chunk, big_endian)?;
+    bound(Elementwise { map, decoded, encoded })
+}
+
+/// The inverse of the largest power of two below the precision that the digits ask for.
+fn quantum(digits: f64) -> f64 {
+    let exponent = 10f64.powf(-digits).log10();
+    let exponent = if exponent < 0.0 { exponent.floor() } else { exponent.ceil() };
+    10f64.powf(-exponent).log2().ceil().exp2()
+}
+
+fn bitround(parameters: &Parameters, chunk: &ChunkInfo, big_endian: bool) -> Result<Bound, CodecError> {
+    let (size, mantissa) = match chunk.element.byte_len {
+        Some(2) => (2, 10),
+        Some(4) => (4, 23),
+        Some(8) => (8, 52),
+        other => {
+            return Err(CodecError::unsupported(
+                "bitround",
+                format!("elements of {} bytes", other.unwrap_or(0)),
+            ));
+        }
+    };
+    let kept = parameters.integer("keepbits")?.ok_or_else(|| parameters.missing("keepbits"))?;
+    let dropped = u32::try_from(mantissa - kept).ok().filter(|_| kept >= 0);
+    let dropped = dropped.ok_or_else(|| parameters.bad("keepbits", &Value::from(kept)))?;
+    let float = NumberType { kind: NumberKind::Float, size, big_endian };
+    bound(Elementwise { map: Map::BitRound { dropped }, decoded: float, encoded: float })
+}
+
+fn transpose(parameters: &Parameters, chunk: &mut ChunkInfo) -> Result<Bound, CodecError> {
+    let rank = chunk.shape.len();
+    let order = match parameters.get("order") {
+        None => return Err(parameters.missing("order")),
+        Some(Value::String(word)) if word == "C" => (0..rank).collect(),
+        Some(Value::String(word)) if word == "F" => (0..rank).rev().collect(),
+        Some(value) => indices(value).ok_or_else(|| parameters.bad("order", value))?,
+    };
+    let codec = Transpose::new(&chunk.shape, chunk.element.byte_len, &order)?;
+    chunk.shape = order.iter().filter_map(|&axis| chunk.shape.get(axis).copied()).collect();
+    Ok(codec.map(|codec| Arc::new(codec) as Arc<dyn Codec>))
+}
+
+fn indices(value: &Value) -> Option<Vec<usize>> {
+    value.as_array()?.iter().map(|axis| axis.as_u64().and_then(|axis| usize::try_from(axis).ok())).collect()
+}
