@@ -28,6 +28,7 @@ mod variable;
 
 pub use attribute::{Attribute, AttributeState, Attributes};
 pub use codec::{CodecSpace, CodecSpec};
+pub use serde_json::{Map as JsonMap, Value as Json};
 pub use error::{Fault, FaultKind, ModelError};
 pub use fill::{FillValue, default_fill};
 pub use name::{NAME_MAX_BYTES, check_name, normalize_name};

@@ -1,0 +1,104 @@
+//! What is fuzzed: every parser of bytes from outside, as plain functions that must return, whatever they are given.
+use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
+use ncirrus_layout::{Catalog, Driver, Limits, OpenOptions};
+use ncirrus_model::{CodecSpec, NodeId};
+use ncirrus_store::{Blocking, MemoryStore, Store, ZipStore};
+use ncirrus_testkit::{MemoryView, Objects};
+use std::sync::Arc;
+
+/// Limits that keep one input cheap.
+fn limits() -> Limits {
+    Limits { metadata_bytes: 1 << 22, chunk_bytes: 1 << 22, count: 1 << 16, ..Limits::default() }
+}
+
+/// Opens a dataset and looks at everything but the values.
+fn open_all(driver: &dyn Driver, objects: Objects, root: &str) {
+    let view = MemoryView::new(objects).with_limits(limits());
+    let root = Objects::id(root);
+    _ = driver.probe(&view, &root);
+    let Ok(catalog) = driver.open(&view, &root, &OpenOptions::default()) else { return };
+    look(catalog.as_ref(), &view);
+}
+
+fn look(catalog: &dyn Catalog, view: &MemoryView) {
+    let Ok(model) = catalog.tree(view) else { return };
+    let groups = model.walk().into_iter().map(NodeId::Group);
+    let nodes: Vec<NodeId> = groups.chain(model.variables().into_iter().map(NodeId::Variable)).collect();
+    _ = catalog.attributes(view, &nodes);
+    for var in model.variables() {
+        _ = catalog.source(view, var);
+    }
+    _ = (catalog.kind(), catalog.facts(), catalog.warnings());
+}
+
+/// JSON metadata of Zarr and NCZarr: lines `key<TAB>document`.
+pub fn zarr_metadata(data: &[u8]) {
+    let mut objects = Objects::new();
+    for line in data.split(|byte| *byte == b'\n').take(64) {
+        let mut parts = line.splitn(2, |byte| *byte == b'\t');
+        let (Some(key), Some(body)) = (parts.next(), parts.next()) else { continue };
+        objects.put(&String::from_utf8_lossy(key), body.to_vec());
+    }
+    open_all(&ncirrus_zarr::ZarrDriver, objects, "");
+}
+
+/// Headers of netCDF-3 files.
+pub fn classic_header(data: &[u8]) {
+    open_all(&ncirrus_classic::ClassicDriver, Objects::one("x.nc", data.to_vec()), "x.nc");
+}
+
+/// Central directories and entries of zip files.
+pub fn zip_directory(data: &[u8]) {
+    let memory = MemoryStore::new("fuzz");
+    let object = ncirrus_layout::ObjectId::new(ncirrus_store::LocalStore::id(&memory).clone(), "x.zip");
+    if ncirrus_store::LocalStore::put(&memory, &object, data, &ncirrus_store::Precondition::None).is_err() {
+        return;
+    }
+    let store: Arc<dyn Store> = Arc::new(Blocking(memory));
+    let Ok(zip) = futures_executor::block_on(ZipStore::open(store, object, &limits())) else { return };
+    _ = zip.root_prefix();
+    let root = ncirrus_layout::ObjectId::new(zip.id().clone(), "");
+    let Ok(listing) = futures_executor::block_on(zip.list(&root, None)) else { return };
+    for entry in listing.entries.iter().take(16) {
+        _ = futures_executor::block_on(zip.get(&root.child(&entry.name), &ncirrus_layout::Want::All));
+    }
+}
+
+/// Printing of numbers: what is printed reads back as a number close to it.
+pub fn number_printing(data: &[u8]) {
+    for bytes in data.chunks_exact(9) {
+        let (bits, digits) = (u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]), usize::from(bytes[8] % 20) + 1);
+        let value = f64::from_bits(bits);
+        let text = ncirrus_cdl::format_double(value, digits);
+        if value.is_finite() && digits >= 17 {
+            assert_eq!(text.parse::<f64>().ok(), Some(value), "{text}");
+        }
+        let single = f32::from_bits((bits & 0xffff_ffff) as u32);
+        let text = ncirrus_cdl::format_float(single, digits);
+        if single.is_finite() && digits >= 9 {
+            assert_eq!(text.parse::<f32>().ok(), Some(single), "{text}");
+        }
+    }
+}
+
+/// Encoded chunks: the first byte chooses the codec, the rest is the chunk.
+pub fn codecs(data: &[u8]) {
+    const NAMES: [&str; 12] = [
+        "zlib", "gzip", "zstd", "blosc", "lz4", "bz2", "lzma", "shuffle", "fletcher32", "crc32", "packbits", "adler32",
+    ];
+    let Some((which, body)) = data.split_first() else { return };
+    let name = NAMES[usize::from(*which) % NAMES.len()];
+    let mut map = serde_json_map();
+    map.insert("id".to_owned(), name.into());
+    let info = ChunkInfo { shape: vec![64, 16], element: Element { byte_len: Some(4) } };
+    let Ok(chain) = Registry::builtin().bind(&[CodecSpec::V2(map)], &info) else { return };
+    let mut scratch = Scratch::default();
+    let mut out = vec![0; 4096];
+    _ = chain.decode_into(body, 0, &mut out, &mut scratch);
+    _ = chain.decode(body, 0, 1 << 16, &mut scratch);
+    _ = chain.decode_ranges(body, 0, &[16..32, 4000..4096], &mut out, &mut scratch);
+}
+
+fn serde_json_map() -> ncirrus_model::JsonMap<String, ncirrus_model::Json> {
+    ncirrus_model::JsonMap::new()
+}

@@ -1,0 +1,115 @@
+//! Every target over a few thousand mutations of samples.
+use ncirrus_testkit::law::Random;
+
+fn mutate(samples: &[Vec<u8>], rounds: u64, target: fn(&[u8])) {
+    for sample in samples {
+        target(sample);
+        for end in 0..sample.len().min(400) {
+            target(&sample[..end]);
+        }
+    }
+    for seed in 0..rounds {
+        let mut random = Random(seed);
+        let sample = &samples[usize::try_from(random.below(samples.len() as u64)).unwrap()];
+        let mut bytes = sample.clone();
+        for _ in 0..1 + random.below(4) {
+            change(&mut bytes, &mut random);
+        }
+        target(&bytes);
+    }
+}
+
+fn change(bytes: &mut Vec<u8>, random: &mut Random) {
+    let at = usize::try_from(random.below(bytes.len() as u64)).unwrap();
+    let value = random.next_u64().to_le_bytes()[0];
+    match random.below(6) {
+        _ if bytes.is_empty() => bytes.push(value),
+        0 => bytes[at] = value,
+        1 => bytes[at] ^= 1 << (value % 8),
+        2 => bytes.insert(at, value),
+        3 => _ = bytes.remove(at),
+        4 => bytes[at] = [0, 0xff, 0x7f, 0x80][usize::from(value % 4)],
+        _ => bytes.truncate(at),
+    }
+}
+
+#[test]
+fn zarr_metadata_survives() {
+    let att = concat!(
+        ".zgroup\t{\"zarr_format\": 2}\n",
+        ".zattrs\t{\"title\": \"basic\", \"pi\": 3.14, \"_nczarr_group\": {\"dimensions\": {\"x\": 3, \"t\": {\"size\": 5, \"unlimited\": 1}}, ",
+        "\"arrays\": [\"v\"], \"groups\": [\"g\"]}, \"_nczarr_superblock\": {\"version\": \"2.0.0\"}, ",
+        "\"_nczarr_attr\": {\"types\": {\"title\": \">S1\", \"pi\": \"<f8\"}}}\n",
+        "v/.zarray\t{\"zarr_format\": 2, \"shape\": [5,3], \"dtype\": \"<i4\", \"chunks\": [2,3], \"fill_value\": -1, \"order\": \"C\", ",
+        "\"compressor\": {\"id\": \"zlib\", \"level\": 4}, \"filters\": null}\n",
+        "v/.zattrs\t{\"_FillValue\": -1, \"_nczarr_array\": {\"dimension_references\": [\"/t\",\"/x\"], \"storage\": \"chunked\"}}\n",
+        "g/.zgroup\t{\"zarr_format\": 2}\ng/.zattrs\t{\"_nczarr_group\": {\"dimensions\": {}, \"arrays\": [], \"groups\": []}}\n",
+    );
+    let v3 = concat!(
+        "zarr.json\t{\"attributes\": {}, \"zarr_format\": 3, \"node_type\": \"group\", \"consolidated_metadata\": {\"kind\": \"inline\", ",
+        "\"must_understand\": false, \"metadata\": {\"x\": {\"shape\": [3], \"data_type\": \"int32\", \"chunk_grid\": {\"name\": \"regular\", ",
+        "\"configuration\": {\"chunk_shape\": [3]}}, \"chunk_key_encoding\": {\"name\": \"default\", \"configuration\": {\"separator\": \"/\"}}, ",
+        "\"fill_value\": 0, \"codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}], \"attributes\": {}, ",
+        "\"dimension_names\": [\"x\"], \"zarr_format\": 3, \"node_type\": \"array\", \"storage_transformers\": []}}}}\n",
+    );
+    let dtypes = concat!(
+        ".zgroup\t{\"zarr_format\": 2}\nv/.zarray\t{\"zarr_format\": 2, \"shape\": [3], \"chunks\": [2], \"order\": \"F\", \"compressor\": null, ",
+        "\"filters\": [{\"id\": \"vlen-utf8\"}], \"dtype\": [[\"a\", \"<i4\"], [\"b\", \"|S3\", [2]]], \"fill_value\": \"AAAA\"}\n",
+    );
+    let samples: Vec<Vec<u8>> = [att, v3, dtypes].iter().map(|text| text.as_bytes().to_vec()).collect();
+    mutate(&samples, 6000, ncirrus_fuzz::zarr_metadata);
+}
+
+#[test]
+fn classic_headers_survive() {
+    let mut samples = vec![b"CDF\x01".to_vec(), b"CDF\x05".to_vec()];
+    samples.push(include_bytes!("../../examples/sst.nc")[..1200].to_vec());
+    mutate(&samples, 6000, ncirrus_fuzz::classic_header);
+}
+
+#[test]
+fn zip_directories_survive() {
+    // One stored entry `a/.zgroup`, its central directory and the end record.
+    let body = b"{\"zarr_format\": 2}";
+    let name = b"a/.zgroup";
+    let mut zip = Vec::new();
+    let sizes = [u32::try_from(body.len()).unwrap().to_le_bytes(), u32::try_from(body.len()).unwrap().to_le_bytes()].concat();
+    let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &crc32(body).to_le_bytes(), &sizes, &[9, 0, 0, 0]].concat();
+    zip.extend_from_slice(b"PK\x03\x04");
+    zip.extend_from_slice(&common);
+    zip.extend_from_slice(name);
+    zip.extend_from_slice(body);
+    let directory = zip.len();
+    zip.extend_from_slice(b"PK\x01\x02\x14\x00");
+    zip.extend_from_slice(&common);
+    zip.extend_from_slice(&[0; 14]);
+    zip.extend_from_slice(name);
+    let len = zip.len() - directory;
+    zip.extend_from_slice(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
+    zip.extend_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
+    zip.extend_from_slice(&u32::try_from(directory).unwrap().to_le_bytes());
+    zip.extend_from_slice(&[0, 0]);
+    mutate(&[zip], 6000, ncirrus_fuzz::zip_directory);
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
+    })
+}
+
+#[test]
+fn printed_numbers_read_back() {
+    let mut random = Random(7);
+    let samples = vec![(0..9000).flat_map(|_| random.next_u64().to_le_bytes()).collect()];
+    mutate(&samples, 20, ncirrus_fuzz::number_printing);
+}
+
+#[test]
+fn encoded_chunks_survive() {
+    let mut samples: Vec<Vec<u8>> = (0..12u8).map(|which| [&[which][..], &[7; 300]].concat()).collect();
+    samples.push(vec![1, 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 0x4b, 0x4c, 4, 0, 0x43, 0xbe, 0xb7, 0xe8, 1, 0, 0, 0]);
+    samples.push(vec![0, 0x78, 0x9c, 0x4b, 4, 0, 0, 0x62, 0, 0x62]);
+    samples.push(vec![2, 0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 9, 0, 0, 0x61]);
+    mutate(&samples, 6000, ncirrus_fuzz::codecs);
+}
