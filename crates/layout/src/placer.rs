@@ -30,7 +30,8 @@ pub trait Placer: Debug + Send {
     fn abilities(&self) -> Abilities;
 
     /// Accepts definitions: called after every change of the model, before data of new members are placed. Filters are
-    /// in the placer's own codec space. What is put now is not yet true.
+    /// in the placer's own codec space. What is put now is not yet true. Encodings may differ afterwards: cells that are
+    /// staged by the earlier ones are placed before.
     ///
     /// # Errors
     /// A need; `Unsupported` or `Invalid` naming the first member that the format cannot hold.
@@ -42,7 +43,9 @@ pub trait Placer: Debug + Send {
     /// When the variable is not defined.
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>>;
 
-    /// Where cells are now: placed, else committed, else absent. Read-your-writes and read-modify-write use it.
+    /// Where cells are now: placed, else committed, else absent. Read-your-writes and read-modify-write use it. A
+    /// clipped cell that was placed when the array was shorter along its first axis is a range with only the rows that
+    /// it had then; the rest of it is fill.
     ///
     /// # Errors
     /// A need, or damage.
@@ -207,6 +210,7 @@ pub enum Put {
 pub struct Phase {
     /// What is put.
     pub puts: Vec<Put>,
-    /// Whether the whole object is rewritten under a temporary name and renamed (classic data that must move).
+    /// Whether the whole object is rewritten under a temporary name and renamed (classic data that must move). The puts
+    /// of such a phase are carried out in order, on a copy of the object.
     pub rewrite: bool,
 }
