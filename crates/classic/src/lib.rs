@@ -13,15 +13,25 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod arrangement;
 mod catalog;
+mod commit;
 mod cursor;
+mod cut;
+mod definition;
 mod description;
 mod driver;
+mod encode;
 mod geometry;
 mod header;
 mod order;
+mod placer;
+mod relocation;
+mod scratch;
+mod track;
 mod version;
 mod writer;
+mod written;
 
 pub use driver::ClassicDriver;
 pub use version::Version;

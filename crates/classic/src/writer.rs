@@ -1,34 +1,115 @@
 //! How a file is written: which variant, how much room its header keeps.
 use crate::Version;
-use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
+use crate::arrangement::{Arrangement, Bounds, Position};
+use crate::definition::{Definition, too_large};
+use crate::driver::{File, load};
+use crate::geometry::{padded, record_size};
+use crate::placer::{ClassicPlacer, Committed};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Placer, Result, Step, View, Want, Writing};
 use ncirrus_model::Model;
 
-/// Writes netCDF-3 files.
+/// Writes netCDF-3 files. What a model says of chunks, filters and byte order is ignored: the format has none of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassicWriter {
     /// The variant of new files; a file that is changed keeps its own.
     pub version: Version,
-    /// Bytes that stay free after the header of a new file, so that later definitions fit without moving data.
+    /// Bytes that stay free after the header, so that later definitions fit without moving data.
     pub header_pad: u64,
+    /// Largest piece in which a variable is written, in bytes.
+    pub cell_bytes: u64,
 }
 
 impl ClassicWriter {
-    /// A writer of that variant that keeps room for 512 bytes of further definitions.
+    /// A writer of that variant that keeps room for 512 bytes of further definitions and writes in pieces of up to 4 MiB.
     pub fn new(version: Version) -> Self {
-        Self { version, header_pad: 512 }
+        Self { version, header_pad: 512, cell_bytes: 4 << 20 }
     }
 }
 
 impl Writing for ClassicWriter {
-    fn create(&self, _: &ObjectId) -> Result<Box<dyn Placer>> {
-        Err(Error::unsupported("writing netCDF-3"))
+    fn create(&self, root: &ObjectId) -> Result<Box<dyn Placer>> {
+        let nothing = Definition::new(self.version, &Model::new())?;
+        let (places, committed) = (Arrangement::default(), Committed::default());
+        Ok(Box::new(ClassicPlacer::new(root, self, nothing, places, committed)?))
     }
 
-    fn update(&self, _: &dyn View, _: &ObjectId, _: &Model) -> Step<Box<dyn Placer>> {
-        Err(Error::unsupported("writing netCDF-3").into())
+    fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {
+        let file = load(view, root)?;
+        let placed = |error: Error| error.at_object(root).by("classic");
+        let definition = Definition::new(file.header.version, model).map_err(placed)?;
+        let arrangement = found(&file, &definition).map_err(placed)?;
+        let header_len = file.header.byte_len;
+        let blob = view.read(root, Want::Parse(0..header_len))?;
+        let len = usize::try_from(header_len).unwrap_or(usize::MAX);
+        let header = blob.as_ref().and_then(|blob| blob.bytes.get(..len)).ok_or_else(|| placed(changed()))?;
+        let committed =
+            Committed { header: header.to_vec(), records: definition.records, file_len: file.size };
+        Ok(Box::new(ClassicPlacer::new(root, self, definition, arrangement, committed)?))
     }
 
     fn is_single_object(&self) -> bool {
         true
     }
+}
+
+/// Where the variables of a file lie, after checking that it is as `definition` says and that they do not overlap.
+fn found(file: &File, definition: &Definition) -> Result<Arrangement> {
+    check_same(file, definition)?;
+    let record_lens: Vec<u64> = definition.part(true).map(|var| var.slab.byte_len).collect();
+    let record_size =
+        record_size(&record_lens).ok_or_else(|| Error::limit("the size of a record is too large"))?;
+    let (header_len, first) = (file.header.byte_len, file.header.vars.iter().map(|var| var.begin).min());
+    let data_begin = first.unwrap_or(header_len);
+    if data_begin < header_len {
+        return Err(Error::malformed(format!("data begin at byte {data_begin}, within the header")));
+    }
+    let mut positions = std::collections::HashMap::new();
+    let mut fixed = Vec::new();
+    let mut record_begin = None::<u64>;
+    for (var, header) in definition.vars.iter().zip(&file.header.vars) {
+        let (begin, len) = (header.begin, var.slab.byte_len);
+        if var.is_record {
+            record_begin = Some(record_begin.map_or(begin, |least| least.min(begin)));
+        } else {
+            fixed.push((begin, begin.checked_add(len).ok_or_else(|| too_large(&var.path))?, &var.path));
+        }
+        positions.insert(var.id, Position { begin, len, record_size: var.is_record.then_some(record_size) });
+    }
+    fixed.sort_unstable();
+    let last = fixed.last().map_or(data_begin, |(_, end, _)| *end);
+    let overlapping = fixed.windows(2).find(|pair| matches!(pair, [a, b] if a.1 > b.0));
+    if let Some([(_, _, first), (_, _, second)]) = overlapping {
+        return Err(Error::malformed(format!("variables {first} and {second} overlap")));
+    }
+    if record_begin.is_some_and(|begin| begin < last && definition.records > 0) {
+        return Err(Error::malformed("records lie before or among the fixed variables"));
+    }
+    let fixed_end = padded(last).ok_or_else(|| Error::limit("the file is longer than 2^64 bytes"))?;
+    let record_begin = record_begin.unwrap_or(fixed_end);
+    // A last fixed variable without padding may be followed by records at once.
+    let fixed_end = if record_begin >= last { fixed_end.min(record_begin) } else { fixed_end };
+    Ok(Arrangement::found(positions, Bounds { data_begin, fixed_end, record_begin, record_size }))
+}
+
+/// Checks that the file is what the model was made from.
+fn check_same(file: &File, definition: &Definition) -> Result<()> {
+    let header = &file.header;
+    if let Some(name) = header.foreign_names.first() {
+        let message = format!("the name {name:?} is not UTF-8; a file with such names is only read");
+        return Err(Error::unsupported(message));
+    }
+    let same_dims = header.dims.len() == definition.dims.len()
+        && header.dims.iter().zip(&definition.dims).all(|(a, b)| a.name == b.0 && a.len == b.1);
+    let same_vars = header.vars.len() == definition.vars.len()
+        && header
+            .vars
+            .iter()
+            .zip(&definition.vars)
+            .all(|(a, b)| a.name == b.name && a.ty == b.ty && a.dims == b.dims);
+    let same_records = header.records.is_none_or(|records| records == definition.records);
+    if same_dims && same_vars && same_records { Ok(()) } else { Err(changed()) }
+}
+
+fn changed() -> Error {
+    Error::new(ErrorKind::Changed, "the file is no longer what was read")
 }

@@ -1,0 +1,174 @@
+//! Where variables lie: fixed ones after the header in definition order, then the records, each with its part of every
+//! record variable.
+use crate::definition::{Definition, VariableDefinition, too_large};
+use crate::geometry::record_size;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::VarId;
+use std::collections::HashMap;
+
+/// The places of all variables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Arrangement {
+    positions: HashMap<VarId, Position>,
+    /// Where the first variable may begin.
+    data_begin: u64,
+    /// Where the last fixed variable, with its padding, ends.
+    fixed_end: u64,
+    /// Where the first record begins; equal to `fixed_end` unless it was left elsewhere.
+    record_begin: u64,
+    record_size: u64,
+}
+
+/// Where a variable lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// Offset of its first element.
+    pub(crate) begin: u64,
+    /// Bytes of its elements, or of those of one record.
+    pub(crate) len: u64,
+    /// Bytes from one record to the next; `None` for a fixed variable.
+    pub(crate) record_size: Option<u64>,
+}
+
+/// Whether data were written, so that places are better kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) fixed: bool,
+    pub(crate) records: bool,
+}
+
+impl Position {
+    /// Offset of a byte of the slab in a record.
+    pub(crate) fn offset(&self, row: u64, within: u64) -> Option<u64> {
+        let of_row = row.checked_mul(self.record_size.unwrap_or(0))?;
+        self.begin.checked_add(of_row)?.checked_add(within)
+    }
+}
+
+impl Arrangement {
+    /// Arranges variables after a header of that length. What `held` says was written stays where it was as far as it
+    /// can; whatever has to move, moves into an order without gaps.
+    ///
+    /// # Errors
+    /// `Limit` naming the variable that would begin too far behind.
+    pub(crate) fn plan(
+        definition: &Definition,
+        header_len: u64,
+        pad: u64,
+        old: &Self,
+        held: Held,
+    ) -> Result<Self> {
+        let keeps = (held.fixed || held.records) && old.data_begin >= header_len;
+        let fresh = header_len.checked_add(pad).and_then(|end| end.checked_next_multiple_of(4));
+        let data_begin = if keeps { Some(old.data_begin) } else { fresh };
+        let data_begin = data_begin.ok_or_else(|| Error::limit("the room after the header is too large"))?;
+        let mut planned = Self { data_begin, fixed_end: data_begin, ..Self::default() };
+        planned.place_fixed(definition, (keeps && held.fixed).then_some(old))?;
+        planned.place_records(definition, held.records.then_some(old))?;
+        planned.check_begins(definition)?;
+        Ok(planned)
+    }
+
+    /// The places that a file has: `positions` and where each part of it begins and ends.
+    pub(crate) fn found(positions: HashMap<VarId, Position>, bounds: Bounds) -> Self {
+        let Bounds { data_begin, fixed_end, record_begin, record_size } = bounds;
+        Self { positions, data_begin, fixed_end, record_begin, record_size }
+    }
+
+    fn place_fixed(&mut self, definition: &Definition, old: Option<&Self>) -> Result<()> {
+        self.fixed_end = old.map_or(self.fixed_end, |old| old.fixed_end.max(self.fixed_end));
+        for var in definition.part(false) {
+            let len = var.slab.byte_len;
+            let kept = old.and_then(|old| old.positions.get(&var.id));
+            let kept = kept.filter(|kept| kept.len == len && kept.record_size.is_none());
+            let begin = kept.map_or(self.fixed_end, |kept| kept.begin);
+            let end = begin.checked_add(var.padded_len()?).ok_or_else(|| too_large(&var.path))?;
+            self.fixed_end = self.fixed_end.max(end);
+            self.positions.insert(var.id, Position { begin, len, record_size: None });
+        }
+        self.record_begin = self.fixed_end;
+        Ok(())
+    }
+
+    fn place_records(&mut self, definition: &Definition, old: Option<&Self>) -> Result<()> {
+        let vars: Vec<&VariableDefinition> = definition.part(true).collect();
+        let lens: Vec<u64> = vars.iter().map(|var| var.slab.byte_len).collect();
+        let size =
+            record_size(&lens).ok_or_else(|| Error::limit("the size of a record does not fit 64 bits"))?;
+        self.record_size = size;
+        let old = old.filter(|old| old.record_begin >= self.fixed_end);
+        self.record_begin = old.map_or(self.record_begin, |old| old.record_begin);
+        let same = old.filter(|old| old.has_records_of(&vars, size));
+        let mut begin = self.record_begin;
+        for var in vars {
+            let kept = same.and_then(|old| old.positions.get(&var.id)).map(|kept| kept.begin);
+            let position =
+                Position { begin: kept.unwrap_or(begin), len: var.slab.byte_len, record_size: Some(size) };
+            self.positions.insert(var.id, position);
+            begin = begin.checked_add(var.padded_len()?).ok_or_else(|| too_large(&var.path))?;
+        }
+        Ok(())
+    }
+
+    /// Whether records are made up of these variables and no others.
+    fn has_records_of(&self, vars: &[&VariableDefinition], size: u64) -> bool {
+        let same = |var: &&VariableDefinition| {
+            let old = self.positions.get(&var.id);
+            old.is_some_and(|old| old.len == var.slab.byte_len && old.record_size == Some(size))
+        };
+        self.record_size == size && vars.iter().all(same)
+    }
+
+    fn check_begins(&self, definition: &Definition) -> Result<()> {
+        let most = definition.version.max_begin();
+        for var in &definition.vars {
+            let begin = self.position(var.id)?.begin;
+            if begin > most {
+                let kind = definition.version.kind();
+                let message = format!("it would begin at byte {begin}, beyond the {most} of kind {kind}");
+                return Err(Error::limit(message).at_path(&var.path).by("classic"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of a variable.
+    pub(crate) fn position(&self, var: VarId) -> Result<Position> {
+        let missing = || Error::not_found("the variable is not defined in the file");
+        self.positions.get(&var).copied().ok_or_else(missing)
+    }
+
+    /// Whether the records of a variable lie one after the other, without others between them and without padding.
+    pub(crate) fn records_adjoin(&self, var: &VariableDefinition) -> bool {
+        let position = self.positions.get(&var.id);
+        position.is_some_and(|position| position.record_size == Some(var.slab.byte_len))
+    }
+
+    /// The record variables.
+    pub(crate) fn record_vars(&self) -> impl Iterator<Item = VarId> + '_ {
+        self.positions.iter().filter(|(_, position)| position.record_size.is_some()).map(|(id, _)| *id)
+    }
+
+    /// Where the first variable may begin.
+    pub(crate) fn data_begin(&self) -> u64 {
+        self.data_begin
+    }
+
+    /// Length of a file with so many records; `None` when it does not fit 64 bits.
+    pub(crate) fn file_len(&self, records: u64) -> Option<u64> {
+        let has_records = records > 0 && self.record_size > 0;
+        match has_records {
+            true => records.checked_mul(self.record_size)?.checked_add(self.record_begin),
+            false => Some(self.fixed_end),
+        }
+    }
+}
+
+/// Where the parts of a file begin and end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) data_begin: u64,
+    pub(crate) fixed_end: u64,
+    pub(crate) record_begin: u64,
+    pub(crate) record_size: u64,
+}

@@ -1,0 +1,188 @@
+//! Making what was placed true.
+use crate::arrangement::Position;
+use crate::definition::VariableDefinition;
+use crate::encode::{RECORDS_OFFSET, encode, encode_records};
+use crate::placer::{ClassicPlacer, Committed};
+use crate::relocation::Relocation;
+use ncirrus_layout::{Error, Phase, Put, Result};
+
+impl ClassicPlacer {
+    /// The phases of a commit. A new file and one that is rewritten become true at once; in a file that is changed in
+    /// place the header comes first, with the old number of records, and the number last.
+    pub(crate) fn phases(&self) -> Result<(Vec<Phase>, Committed)> {
+        let (records, old_records) = (self.definition.records, self.committed.records);
+        if records < old_records {
+            let message = format!("{old_records} records cannot become {records}: records are never removed");
+            return Err(Error::unsupported(message).by("classic"));
+        }
+        let header = encode(&self.definition, Some(&self.target), records)?;
+        let total = self.target.file_len(records);
+        let total = total.ok_or_else(|| Error::limit("the file would be longer than 2^64 bytes"))?;
+        let phases = if self.moving {
+            vec![self.rewriting(header.clone(), total)?]
+        } else if self.committed.header.is_empty() {
+            vec![self.creating(header.clone(), total)?]
+        } else {
+            self.changing(total)?
+        };
+        let file_len = if self.moving { total } else { self.file_len.max(total) };
+        Ok((phases, Committed { header, records, file_len }))
+    }
+
+    /// A commit is done: the target is the file.
+    pub(crate) fn settle(&mut self) {
+        let Some(done) = self.planned.take() else { return };
+        for var in &self.definition.vars {
+            let Some(track) = self.tracks.get_mut(&var.id) else { continue };
+            for (index, piece) in self.scratch.of(var.id) {
+                track.written.insert(index..index.saturating_add(piece.count));
+            }
+            if let Some(range) = track.missing_records(track.written.end(), done.records) {
+                track.written.insert(range);
+            }
+        }
+        self.scratch.clear();
+        self.actual = self.target.clone();
+        self.moving = false;
+        self.file_len = done.file_len;
+        self.committed = done;
+        self.hold(self.holding());
+    }
+
+    fn creating(&self, header: Vec<u8>, total: u64) -> Result<Phase> {
+        let mut puts = self.fill_short_cells()?;
+        puts.push(self.patch(0, header));
+        puts.extend(self.extend_to(total));
+        Ok(Phase { puts, rewrite: false })
+    }
+
+    fn changing(&self, total: u64) -> Result<Vec<Phase>> {
+        let (version, records) = (self.definition.version, self.definition.records);
+        let mut puts = self.fill_short_cells()?;
+        let mut header = encode(&self.definition, Some(&self.target), self.committed.records)?;
+        if header != self.committed.header {
+            let room = usize::try_from(self.target.data_begin()).unwrap_or(usize::MAX);
+            let old_len = self.committed.header.len().min(room);
+            header.resize(header.len().max(old_len), 0);
+            puts.push(self.patch(0, header));
+        }
+        puts.extend(self.extend_to(total));
+        let mut phases = vec![Phase { puts, rewrite: false }];
+        if records != self.committed.records {
+            let puts = vec![self.patch(RECORDS_OFFSET, encode_records(version, records)?)];
+            phases.push(Phase { puts, rewrite: false });
+        }
+        phases.retain(|phase| !phase.puts.is_empty());
+        Ok(phases)
+    }
+
+    /// Moves everything to its target, then writes the header and the zeros up to the first variable.
+    fn rewriting(&self, mut header: Vec<u8>, total: u64) -> Result<Phase> {
+        let mut relocation = Relocation::new(self.file_len);
+        self.move_fixed(&mut relocation)?;
+        self.move_records(&mut relocation)?;
+        self.move_scratch(&mut relocation)?;
+        let mut puts = relocation.into_puts(&self.root, total);
+        puts.extend(self.fill_short_cells()?);
+        let room = usize::try_from(self.target.data_begin()).unwrap_or(usize::MAX).min(LONGEST_ZEROS);
+        header.resize(header.len().max(room), 0);
+        let object = self.root.clone();
+        puts.push(Put::Patch { object: object.clone(), offset: 0, body: header.into() });
+        puts.push(Put::Resize { object, len: total });
+        Ok(Phase { puts, rewrite: true })
+    }
+
+    fn move_fixed(&self, relocation: &mut Relocation) -> Result<()> {
+        for var in self.definition.part(false) {
+            if let Some((from, to)) = self.both_places(var)? {
+                relocation.push(from.begin, to.begin, from.len);
+            }
+        }
+        Ok(())
+    }
+
+    fn move_records(&self, relocation: &mut Relocation) -> Result<()> {
+        let mut moving = Vec::new();
+        let mut rows = 0;
+        for var in self.definition.part(true) {
+            let Some((from, to)) = self.both_places(var)? else { continue };
+            let adjoins = self.actual.records_adjoin(var) || self.target.records_adjoin(var);
+            let len = if adjoins { from.len } else { var.padded_len()? };
+            let track = self.tracks.get(&var.id);
+            rows = rows.max(track.map_or(0, |track| track.written.end().div_ceil(track.cut.cells().max(1))));
+            moving.push((from, to, len));
+        }
+        moving.sort_by_key(|(from, _, _)| from.begin);
+        for row in 0..rows {
+            for (from, to, len) in &moving {
+                let (Some(from), Some(to)) = (from.offset(row, 0), to.offset(row, 0)) else {
+                    return Err(Error::limit(format!("record {row} lies beyond 2^64 bytes")));
+                };
+                relocation.push(from, to, *len);
+            }
+        }
+        Ok(())
+    }
+
+    fn move_scratch(&self, relocation: &mut Relocation) -> Result<()> {
+        for var in &self.definition.vars {
+            let Some(track) = self.tracks.get(&var.id) else { continue };
+            let (to, cells) = (self.target.position(var.id)?, track.cut.cells().max(1));
+            for (index, piece) in self.scratch.of(var.id) {
+                for step in 0..piece.count {
+                    let (row, cell) = ((index + step) / cells, (index + step) % cells);
+                    let from = piece.unit.checked_mul(step).and_then(|skip| piece.offset.checked_add(skip));
+                    let to = track.cut.offset_of(cell).and_then(|within| to.offset(row, within));
+                    let (Some(from), Some(to)) = (from, to) else {
+                        return Err(Error::limit("a cell lies beyond 2^64 bytes").at_path(&var.path));
+                    };
+                    relocation.push(from, to, piece.unit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a variable with data in the file is and where it goes.
+    fn both_places(&self, var: &VariableDefinition) -> Result<Option<(Position, Position)>> {
+        let has_data = self.tracks.get(&var.id).is_some_and(|track| !track.written.is_empty());
+        if !has_data {
+            return Ok(None);
+        }
+        Ok(Some((self.actual.position(var.id)?, self.target.position(var.id)?)))
+    }
+
+    /// Fills the end of cells that were written when there were fewer records.
+    fn fill_short_cells(&self) -> Result<Vec<Put>> {
+        let mut missing = Vec::new();
+        for var in self.definition.part(true).filter(|var| var.is_filled) {
+            let Some(track) = self.tracks.get(&var.id) else { continue };
+            let end = track.written.end().max(self.scratch_end(var));
+            let Some(range) = track.missing_records(end, self.definition.records) else { continue };
+            let position = self.target.position(var.id)?;
+            let len =
+                (range.end - range.start).checked_mul(position.len).and_then(|len| usize::try_from(len).ok());
+            if let (Some(offset), Some(len)) = (position.offset(range.start, 0), len) {
+                let fill = var.fill_bytes().into_iter().cycle().take(len).collect::<Vec<u8>>();
+                missing.push(self.patch(offset, fill));
+            }
+        }
+        Ok(missing)
+    }
+
+    fn scratch_end(&self, var: &VariableDefinition) -> u64 {
+        self.scratch.of(var.id).map(|(index, piece)| index.saturating_add(piece.count)).max().unwrap_or(0)
+    }
+
+    /// Makes the file as long as its header says, should its end never have been written.
+    fn extend_to(&self, total: u64) -> Option<Put> {
+        (self.file_len < total).then(|| Put::Resize { object: self.root.clone(), len: total })
+    }
+
+    fn patch(&self, offset: u64, body: Vec<u8>) -> Put {
+        Put::Patch { object: self.root.clone(), offset, body: body.into() }
+    }
+}
+
+/// Most zeros that are written between the header and the first variable.
+const LONGEST_ZEROS: usize = 1 << 20;

@@ -1,0 +1,300 @@
+//! A model as a classic file can hold it: one group, at most one unlimited dimension, types of the variant. Whatever
+//! does not fit is an error that names the member.
+use crate::Version;
+use crate::catalog::element_of;
+use crate::geometry::{Slab, padded, slab};
+use crate::order::to_big_endian;
+use ncirrus_layout::{Error, Result, StoredType};
+use ncirrus_model::{
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FillValue, Model, TypeRef, Values,
+    VarId, Variable, check_name,
+};
+use std::collections::{HashMap, HashSet};
+
+/// A model that fits the format.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    pub(crate) version: Version,
+    /// Current number of records.
+    pub(crate) records: u64,
+    /// Names and lengths; 0 is the length of the record dimension.
+    pub(crate) dims: Vec<(String, u64)>,
+    pub(crate) attributes: Attributes,
+    /// Variables in definition order.
+    pub(crate) vars: Vec<VariableDefinition>,
+    index: HashMap<VarId, usize>,
+}
+
+/// A variable that fits the format.
+#[derive(Debug)]
+pub(crate) struct VariableDefinition {
+    pub(crate) id: VarId,
+    pub(crate) name: String,
+    pub(crate) path: String,
+    pub(crate) ty: Atomic,
+    /// Numbers of its dimensions.
+    pub(crate) dims: Vec<u64>,
+    pub(crate) attributes: Attributes,
+    pub(crate) is_record: bool,
+    /// Lengths of its axes, the record axis left out.
+    pub(crate) shape: Vec<u64>,
+    /// Its elements, or those of one record.
+    pub(crate) slab: Slab,
+    pub(crate) stored: StoredType,
+    pub(crate) fill: Values,
+    /// Whether cells that were never written are to hold the fill value.
+    pub(crate) is_filled: bool,
+}
+
+impl Definition {
+    /// Checks a model.
+    ///
+    /// # Errors
+    /// `Unsupported`, `Invalid` or `Limit` naming the first member that the variant cannot hold.
+    pub(crate) fn new(version: Version, model: &Model) -> Result<Self> {
+        refuse_groups_and_types(version, model)?;
+        let root = model.group(model.root()).ok_or_else(|| Error::internal("a model without a root"))?;
+        let (dims, numbers, record) = dimensions(version, model, &root.dims)?;
+        let attributes = known(version, &root.attributes, "/")?;
+        let scope = Scope { version, model, numbers: &numbers, record };
+        let vars = root.vars.iter().map(|id| scope.variable(*id)).collect::<Result<Vec<_>>>()?;
+        unique(vars.iter().map(|var| var.name.as_str()), "variables")?;
+        let records = record.and_then(|dim| model.dimension(dim)).map_or(0, |dim| dim.len.current());
+        if records > version.max_records() {
+            let (name, most) = (version.name(), version.max_records());
+            return Err(Error::limit(format!("{records} records, more than the {most} of {name}")));
+        }
+        let index = vars.iter().enumerate().map(|(at, var)| (var.id, at)).collect();
+        let definition = Self { version, records, dims, attributes, vars, index };
+        definition.check_sizes()?;
+        Ok(definition)
+    }
+
+    /// The variable of that id.
+    pub(crate) fn var(&self, id: VarId) -> Result<&VariableDefinition> {
+        let found = self.index.get(&id).and_then(|at| self.vars.get(*at));
+        found.ok_or_else(|| Error::not_found("the variable is not defined in the file"))
+    }
+
+    /// The variables that have records, or those that have none.
+    pub(crate) fn part(&self, is_record: bool) -> impl Iterator<Item = &VariableDefinition> {
+        self.vars.iter().filter(move |var| var.is_record == is_record)
+    }
+
+    /// Only the last variable may be too large for the variant, and only where no other's place depends on its size
+    /// (Users Guide, "Large File Support").
+    fn check_sizes(&self) -> Result<()> {
+        let has_records = self.part(true).next().is_some();
+        for is_record in [false, true] {
+            let count = self.part(is_record).count();
+            for (at, var) in self.part(is_record).enumerate() {
+                let may_be_large =
+                    self.version != Version::Data64 && at + 1 == count && (is_record || !has_records);
+                let (len, most) = (var.slab.byte_len, self.version.max_size());
+                if len > most && !may_be_large {
+                    let what = if is_record { "a record of it has" } else { "it has" };
+                    let kind = self.version.kind();
+                    let message = format!("{what} {len} bytes, more than the {most} of kind {kind}");
+                    return Err(Error::limit(message).at_path(&var.path).by("classic"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl VariableDefinition {
+    /// Bytes of its slab with the padding after it.
+    pub(crate) fn padded_len(&self) -> Result<u64> {
+        padded(self.slab.byte_len).ok_or_else(|| too_large(&self.path))
+    }
+
+    /// The fill value as it is stored.
+    pub(crate) fn fill_bytes(&self) -> Vec<u8> {
+        to_big_endian(&self.fill)
+    }
+}
+
+/// What the variables of a model refer to.
+struct Scope<'a> {
+    version: Version,
+    model: &'a Model,
+    numbers: &'a HashMap<DimId, u64>,
+    record: Option<DimId>,
+}
+
+impl Scope<'_> {
+    fn variable(&self, id: VarId) -> Result<VariableDefinition> {
+        let path = self.model.variable_path(id);
+        let variable = self.model.variable(id).ok_or_else(|| Error::internal("a variable without entry"))?;
+        if let Some(fault) = &variable.fault {
+            return Err(Error::from(fault.clone()).at_path(path));
+        }
+        let name = name_of(&variable.name, &path)?;
+        let ty = atomic_of(self.version, variable.ty, "variable").map_err(|error| error.at_path(&path))?;
+        let is_record = variable.dims.first().is_some_and(|dim| Some(*dim) == self.record);
+        let shape = self.inner_shape(variable, is_record).map_err(|error| error.at_path(&path))?;
+        let slab = slab(ty, &shape).ok_or_else(|| too_large(&path))?;
+        let (stored, fill) = element_of(variable).ok_or_else(|| Error::internal("a type without bytes"))?;
+        let mut attributes = known(self.version, &variable.attributes, &path)?;
+        if let (FillValue::Own(own), None) = (&variable.fill, attributes.find("_FillValue")) {
+            attributes.put(Attribute { name: "_FillValue".to_owned(), ty: variable.ty, values: own.clone() });
+        }
+        let dims = variable.dims.iter().filter_map(|dim| self.numbers.get(dim).copied()).collect();
+        let is_filled = variable.fill != FillValue::None;
+        Ok(VariableDefinition {
+            id,
+            name,
+            path,
+            ty,
+            dims,
+            attributes,
+            is_record,
+            shape,
+            slab,
+            stored,
+            fill,
+            is_filled,
+        })
+    }
+
+    fn inner_shape(&self, variable: &Variable, is_record: bool) -> Result<Vec<u64>> {
+        if variable.rank() > MAX_RANK {
+            let rank = variable.rank();
+            return Err(Error::limit(format!("{rank} dimensions, more than the {MAX_RANK} of netCDF-3")));
+        }
+        let inner = variable.dims.get(usize::from(is_record)..).unwrap_or_default();
+        let len = |dim: &DimId| {
+            if Some(*dim) == self.record {
+                let name = self.model.dimension_path(*dim);
+                let message = format!("the unlimited dimension {name} is not its first, as netCDF-3 demands");
+                return Err(Error::unsupported(message));
+            }
+            let known = self.numbers.contains_key(dim).then(|| self.model.dimension(*dim)).flatten();
+            let dimension = known.ok_or_else(|| Error::invalid("it has a dimension that does not exist"))?;
+            Ok(dimension.len.current())
+        };
+        inner.iter().map(len).collect()
+    }
+}
+
+fn refuse_groups_and_types(version: Version, model: &Model) -> Result<()> {
+    let groups = model.walk();
+    if let Some(group) = groups.get(1) {
+        let message = format!("a file of kind {} has no groups", version.kind());
+        return Err(Error::unsupported(message).at_path(model.group_path(*group)).by("classic"));
+    }
+    let ty = model.group(model.root()).and_then(|root| root.types.first());
+    ty.map_or(Ok(()), |ty| {
+        let message = format!("a file of kind {} has no user-defined types", version.kind());
+        Err(Error::unsupported(message).at_path(model.type_path(*ty)).by("classic"))
+    })
+}
+
+/// Names and lengths of the dimensions, their numbers, and the unlimited one.
+type Dimensions = (Vec<(String, u64)>, HashMap<DimId, u64>, Option<DimId>);
+
+fn dimensions(version: Version, model: &Model, ids: &[DimId]) -> Result<Dimensions> {
+    let mut record = None;
+    let mut dims = Vec::with_capacity(ids.len());
+    let mut numbers = HashMap::new();
+    for id in ids {
+        let path = model.dimension_path(*id);
+        let dimension = model.dimension(*id).ok_or_else(|| Error::internal("a dimension without entry"))?;
+        let len = match dimension.len {
+            DimensionLen::Fixed(len) => fixed_len(version, len).map_err(|error| error.at_path(&path))?,
+            DimensionLen::Unlimited(_) => {
+                if let Some(first) = record.replace(*id) {
+                    let first = model.dimension_path(first);
+                    let message = format!("a second unlimited dimension beside {first}; netCDF-3 has one");
+                    return Err(Error::unsupported(message).at_path(path).by("classic"));
+                }
+                0
+            }
+        };
+        numbers.insert(*id, dims.len() as u64);
+        dims.push((name_of(&dimension.name, &path)?, len));
+    }
+    unique(dims.iter().map(|(name, _)| name.as_str()), "dimensions")?;
+    Ok((dims, numbers, record))
+}
+
+fn fixed_len(version: Version, len: u64) -> Result<u64> {
+    let most = version.max_size();
+    match len {
+        0 => Err(Error::unsupported(
+            "a fixed dimension of length 0, which marks the unlimited one in netCDF-3",
+        )),
+        len if len > most => {
+            let kind = version.kind();
+            Err(Error::limit(format!("a dimension of length {len}, more than the {most} of kind {kind}")))
+        }
+        len => Ok(len),
+    }
+}
+
+/// The attributes of a group or variable, each checked.
+fn known(version: Version, state: &AttributeState, path: &str) -> Result<Attributes> {
+    let attributes = match state {
+        AttributeState::Known(attributes) => attributes.clone(),
+        AttributeState::Damaged(fault) => return Err(Error::from(fault.clone()).at_path(path)),
+        AttributeState::Pending => return Err(Error::internal("attributes that were not read").at_path(path)),
+    };
+    if let Some((name, fault)) = attributes.faults.first() {
+        let error = Error::from(fault.clone());
+        return Err(
+            Error::new(error.kind(), format!("attribute {name:?}: {}", error.message())).at_path(path)
+        );
+    }
+    for attribute in attributes.iter() {
+        let named = |error: Error| {
+            Error::new(error.kind(), format!("attribute {:?}: {}", attribute.name, error.message()))
+                .at_path(path)
+                .by("classic")
+        };
+        name_of(&attribute.name, path)?;
+        let ty = atomic_of(version, attribute.ty, "value").map_err(named)?;
+        if attribute.values.atomic() != Some(ty) {
+            return Err(named(Error::invalid(format!("its values are not of its type {}", ty.name()))));
+        }
+        if attribute.values.len() as u64 > version.max_count() {
+            return Err(named(Error::limit(format!("{} values are too many", attribute.values.len()))));
+        }
+    }
+    Ok(attributes)
+}
+
+fn atomic_of(version: Version, ty: TypeRef, what: &str) -> Result<Atomic> {
+    let TypeRef::Atomic(atomic) = ty else {
+        return Err(Error::unsupported(format!("a {what} of a user-defined type; netCDF-3 has none")));
+    };
+    if version.holds(atomic) {
+        return Ok(atomic);
+    }
+    let (kind, name) = (version.kind(), atomic.name());
+    let holder =
+        if Version::Data64.holds(atomic) { "kind cdf5 has it" } else { "no kind of netCDF-3 has it" };
+    Err(Error::unsupported(format!("a {what} of type {name}, which kind {kind} does not have; {holder}"))
+        .by("classic"))
+}
+
+fn name_of(name: &str, path: &str) -> Result<String> {
+    check_name(name).map_err(|error| Error::from(error).at_path(path).by("classic"))
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Result<()> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Error::invalid(format!("two {what} are named {name:?}")).by("classic"));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn too_large(path: &str) -> Error {
+    Error::limit("its size does not fit 64 bits").at_path(path).by("classic")
+}
+
+/// `NC_MAX_VAR_DIMS`.
+const MAX_RANK: usize = 1024;

@@ -1,0 +1,129 @@
+//! The header as bytes.
+use crate::Version;
+use crate::arrangement::Arrangement;
+use crate::definition::{Definition, VariableDefinition};
+use crate::header::{TAG_ATTRIBUTE, TAG_DIMENSION, TAG_VARIABLE};
+use crate::order::to_big_endian;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::Attributes;
+
+/// The header of a file whose variables lie as arranged; without an arrangement all begin at 0, which gives a header of
+/// the same length.
+///
+/// # Errors
+/// `Limit` when a number does not fit the variant.
+pub(crate) fn encode(
+    definition: &Definition,
+    arrangement: Option<&Arrangement>,
+    records: u64,
+) -> Result<Vec<u8>> {
+    let mut writer = Writer { version: definition.version, bytes: Vec::new() };
+    writer.bytes.extend_from_slice(b"CDF");
+    writer.bytes.push(definition.version.byte());
+    writer.count(records)?;
+    writer.list(TAG_DIMENSION, definition.dims.len())?;
+    for (name, len) in &definition.dims {
+        writer.name(name)?;
+        writer.count(*len)?;
+    }
+    writer.attributes(&definition.attributes)?;
+    writer.list(TAG_VARIABLE, definition.vars.len())?;
+    for var in &definition.vars {
+        let begin = arrangement.map_or(Ok(0), |arrangement| Ok(arrangement.position(var.id)?.begin));
+        begin
+            .and_then(|begin| writer.variable(var, begin))
+            .map_err(|error: Error| error.at_path(&var.path))?;
+    }
+    Ok(writer.bytes)
+}
+
+/// The bytes of the number of records alone, which lie at [`RECORDS_OFFSET`].
+///
+/// # Errors
+/// `Limit` when it does not fit the variant.
+pub(crate) fn encode_records(version: Version, records: u64) -> Result<Vec<u8>> {
+    let mut writer = Writer { version, bytes: Vec::new() };
+    writer.count(records)?;
+    Ok(writer.bytes)
+}
+
+struct Writer {
+    version: Version,
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    fn variable(&mut self, var: &VariableDefinition, begin: u64) -> Result<()> {
+        self.name(&var.name)?;
+        self.count(var.dims.len() as u64)?;
+        for dim in &var.dims {
+            self.count(*dim)?;
+        }
+        self.attributes(&var.attributes)?;
+        self.u32(u32::from(var.ty.number()));
+        self.count(self.stated_size(var)?)?;
+        self.number(begin, self.version.offset_width())
+    }
+
+    /// `vsize`: the padded size, or all ones when 32 bits cannot say it.
+    fn stated_size(&self, var: &VariableDefinition) -> Result<u64> {
+        let len = var.padded_len()?;
+        let largest = u64::from(u32::MAX) - 3;
+        let overflows = self.version != Version::Data64 && len > largest;
+        Ok(if overflows { u64::from(u32::MAX) } else { len })
+    }
+
+    fn attributes(&mut self, attributes: &Attributes) -> Result<()> {
+        self.list(TAG_ATTRIBUTE, attributes.len())?;
+        for attribute in attributes.iter() {
+            self.name(&attribute.name)?;
+            let atomic =
+                attribute.values.atomic().ok_or_else(|| Error::internal("an unchecked attribute"))?;
+            self.u32(u32::from(atomic.number()));
+            self.count(attribute.values.len() as u64)?;
+            self.bytes.extend_from_slice(&to_big_endian(&attribute.values));
+            self.pad();
+        }
+        Ok(())
+    }
+
+    /// The head of a list; an empty one has no tag.
+    fn list(&mut self, tag: u32, len: usize) -> Result<()> {
+        self.u32(if len == 0 { 0 } else { tag });
+        self.count(len as u64)
+    }
+
+    fn name(&mut self, name: &str) -> Result<()> {
+        self.count(name.len() as u64)?;
+        self.bytes.extend_from_slice(name.as_bytes());
+        self.pad();
+        Ok(())
+    }
+
+    fn pad(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+
+    fn u32(&mut self, value: u32) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    fn count(&mut self, value: u64) -> Result<()> {
+        self.number(value, self.version.count_width())
+    }
+
+    fn number(&mut self, value: u64, width: u64) -> Result<()> {
+        match (width, u32::try_from(value)) {
+            (8, _) => self.bytes.extend_from_slice(&value.to_be_bytes()),
+            (_, Ok(value)) => self.u32(value),
+            (_, Err(_)) => {
+                let name = self.version.name();
+                return Err(Error::limit(format!("{value} does not fit the 32 bits of {name}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the number of records lies in every variant.
+pub(crate) const RECORDS_OFFSET: u64 = 4;

@@ -1,0 +1,309 @@
+//! Where written bytes go. Cells are patched into the file as they come; the header follows at commit, the number of
+//! records last.
+//!
+//! Two arrangements matter: the `actual` one, in which the file's bytes lie, and the `target`, which the model asks for.
+//! They differ only after a change of definitions that makes data move. Until that is committed, cells are placed in a
+//! scratch area behind the file's data, where no reader looks; the commit then rewrites the file.
+use crate::ClassicWriter;
+use crate::arrangement::{Arrangement, Held};
+use crate::definition::{Definition, VariableDefinition, too_large};
+use crate::encode::encode;
+use crate::scratch::{Scratch, ScratchPiece};
+use crate::track::{Piece, Track};
+use crate::written::Runs;
+use bytes::Bytes;
+use ncirrus_layout::{
+    Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Result,
+    Step, View, Work,
+};
+use ncirrus_model::{Model, Values, VarId};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A file that is being created or changed.
+#[derive(Debug)]
+pub(crate) struct ClassicPlacer {
+    pub(crate) root: ObjectId,
+    choices: ClassicWriter,
+    pub(crate) definition: Definition,
+    pub(crate) target: Arrangement,
+    pub(crate) actual: Arrangement,
+    pub(crate) tracks: HashMap<VarId, Track>,
+    pub(crate) scratch: Scratch,
+    /// Whether data must move before the file is as the model says.
+    pub(crate) moving: bool,
+    held: Held,
+    pub(crate) committed: Committed,
+    pub(crate) planned: Option<Committed>,
+    /// Length of the file as far as it was put.
+    pub(crate) file_len: u64,
+}
+
+/// What a reader of the file sees.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Committed {
+    /// The header's bytes; empty before the first commit.
+    pub(crate) header: Vec<u8>,
+    pub(crate) records: u64,
+    /// Length of the file.
+    pub(crate) file_len: u64,
+}
+
+impl ClassicPlacer {
+    /// Starts with a file in which `definition`, so arranged, is true: every variable of it is written.
+    ///
+    /// # Errors
+    /// `Limit` when a variable is too large.
+    pub(crate) fn new(
+        root: &ObjectId,
+        choices: &ClassicWriter,
+        definition: Definition,
+        arrangement: Arrangement,
+        committed: Committed,
+    ) -> Result<Self> {
+        let mut tracks = HashMap::new();
+        for var in &definition.vars {
+            let mut track = Track::new(var, choices.cell_bytes, arrangement.records_adjoin(var))?;
+            let rows = if var.is_record { committed.records } else { 1 };
+            let cells = rows.checked_mul(track.cut.cells()).ok_or_else(|| too_large(&var.path))?;
+            track.written = Runs::below(cells);
+            tracks.insert(var.id, track);
+        }
+        let mut placer = Self {
+            root: root.clone(),
+            choices: choices.clone(),
+            definition,
+            target: arrangement.clone(),
+            actual: arrangement,
+            tracks,
+            scratch: Scratch::default(),
+            moving: false,
+            held: Held { fixed: false, records: false },
+            file_len: committed.file_len,
+            committed,
+            planned: None,
+        };
+        placer.held = placer.holding();
+        Ok(placer)
+    }
+
+    /// Takes over a changed model; nothing is changed when it does not fit.
+    pub(crate) fn adopt(&mut self, model: &Model) -> Result<()> {
+        let definition = Definition::new(self.definition.version, model)?;
+        self.check_unchanged(&definition)?;
+        let header_len = encode(&definition, None, 0)?.len() as u64;
+        let target =
+            Arrangement::plan(&definition, header_len, self.choices.header_pad, &self.actual, self.held)?;
+        let mut tracks = HashMap::new();
+        for var in &definition.vars {
+            tracks.insert(
+                var.id,
+                Track::new(var, self.choices.cell_bytes, self.may_share_cells(var, &target))?,
+            );
+        }
+        for (id, track) in &mut tracks {
+            if let Some(old) = self.tracks.get_mut(id) {
+                track.written = std::mem::take(&mut old.written);
+            }
+        }
+        self.scratch.retain(|var| tracks.contains_key(&var));
+        self.tracks = tracks;
+        self.moving = !self.scratch.is_empty() || self.must_move(&target);
+        if !self.moving {
+            self.actual = target.clone();
+        }
+        (self.definition, self.target) = (definition, target);
+        Ok(())
+    }
+
+    /// Refuses to reshape data that are there.
+    fn check_unchanged(&self, definition: &Definition) -> Result<()> {
+        for var in &definition.vars {
+            let Ok(old) = self.definition.var(var.id) else { continue };
+            let written = self.tracks.get(&var.id).is_some_and(|track| !track.written.is_empty());
+            let same = (old.ty, old.is_record, &old.shape) == (var.ty, var.is_record, &var.shape);
+            if !same && (written || self.scratch.holds(var.id)) {
+                let message =
+                    format!("its type and its shape {:?} cannot change once it has data", old.shape);
+                return Err(Error::unsupported(message).at_path(&var.path).by("classic"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether several records of a variable may share a cell: they lie together now and will.
+    fn may_share_cells(&self, var: &VariableDefinition, target: &Arrangement) -> bool {
+        let adjoin = target.records_adjoin(var);
+        let Some(track) = self.tracks.get(&var.id) else { return adjoin };
+        let shared = track.cut.rows() > 1;
+        let in_file =
+            track.written.is_empty() || track.written.is_prefix() && self.actual.records_adjoin(var);
+        adjoin && in_file && (shared || !self.scratch.holds(var.id))
+    }
+
+    /// Whether anything in the file is not where it has to be.
+    fn must_move(&self, target: &Arrangement) -> bool {
+        let moves = |(id, track): (&VarId, &Track)| {
+            !track.written.is_empty() && self.actual.position(*id).ok() != target.position(*id).ok()
+        };
+        let drops_records =
+            self.committed.records > 0 && self.actual.record_vars().any(|id| !self.tracks.contains_key(&id));
+        drops_records || self.tracks.iter().any(moves)
+    }
+
+    /// Which parts of the file have data.
+    pub(crate) fn holding(&self) -> Held {
+        let any = |is_record| {
+            let written = |var: &VariableDefinition| self.tracks.get(&var.id).map(|track| &track.written);
+            self.definition.part(is_record).filter_map(written).any(|written| !written.is_empty())
+        };
+        Held { fixed: any(false), records: any(true) }
+    }
+
+    /// Starts to keep the places of what has data, anew after a commit.
+    pub(crate) fn hold(&mut self, held: Held) {
+        self.held = held;
+    }
+
+    fn track(&self, var: VarId) -> Result<&Track> {
+        self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
+    }
+
+    /// Where a cell is now.
+    fn find(&self, var: VarId, track: &Track, cell: &[u64]) -> Result<Location> {
+        let piece = track.piece(cell)?;
+        let rows = track.cut.rows();
+        let range = match (self.scratch.find(var, piece.index), track.written.run_end(piece.index)) {
+            (Some(held), _) => {
+                let len = piece.span.len.checked_mul(held.count.min(rows));
+                len.and_then(|len| Some(held.offset..held.offset.checked_add(len)?))
+            }
+            (None, Some(end)) => {
+                let count = (end - piece.index).min(rows);
+                Track::range(&piece, &self.actual.position(var)?, count)
+            }
+            (None, None) => return Ok(Location::Absent),
+        };
+        let range = range.ok_or_else(|| Error::limit("the cell lies beyond 2^64 bytes"))?;
+        Ok(Location::Bytes(self.root.clone(), range))
+    }
+
+    /// Places a body behind the file's data.
+    fn place_aside(&mut self, var: VarId, piece: &Piece, count: u64, body: Bytes) -> Result<Put> {
+        let new = ScratchPiece { offset: self.file_len, count, unit: piece.span.len };
+        let offset = self.scratch.place(var, piece.index, new);
+        self.put_at(offset, body)
+    }
+
+    /// Places a body where it belongs, and the padding that follows it.
+    fn place_in_file(&mut self, var: VarId, piece: &Piece, count: u64, body: Bytes) -> Result<Put> {
+        let position = self.actual.position(var)?;
+        let range = Track::range(piece, &position, count);
+        let range = range.ok_or_else(|| Error::limit("the cell lies beyond 2^64 bytes"))?;
+        let padding = self.padding(var, piece)?;
+        let body = if padding.is_empty() { body } else { [body.as_ref(), &padding].concat().into() };
+        let put = self.put_at(range.start, body)?;
+        if let Some(track) = self.tracks.get_mut(&var) {
+            track.written.insert(piece.index..piece.index.saturating_add(count));
+        }
+        let is_record = position.record_size.is_some();
+        self.held.records |= is_record;
+        self.held.fixed |= !is_record;
+        Ok(put)
+    }
+
+    /// What follows the last cell of a slab up to a multiple of four: fill values.
+    fn padding(&self, var: VarId, piece: &Piece) -> Result<Vec<u8>> {
+        let definition = self.definition.var(var)?;
+        let len = definition.slab.byte_len;
+        if piece.span.offset.checked_add(piece.span.len) != Some(len)
+            || self.actual.records_adjoin(definition)
+        {
+            return Ok(Vec::new());
+        }
+        let missing = usize::try_from(definition.padded_len()? - len).unwrap_or(0);
+        Ok(definition.fill_bytes().into_iter().cycle().take(missing).collect())
+    }
+
+    /// Bytes at an offset of the file.
+    fn put_at(&mut self, offset: u64, body: Bytes) -> Result<Put> {
+        let end = offset.checked_add(body.len() as u64);
+        let end = end.ok_or_else(|| Error::limit("the file would be longer than 2^64 bytes"))?;
+        self.file_len = self.file_len.max(end);
+        Ok(Put::Patch { object: self.root.clone(), offset, body })
+    }
+
+    /// Refuses a record that the variant cannot count.
+    fn check_records(&self, piece: &Piece, count: u64) -> Result<()> {
+        let most = self.definition.version.max_records();
+        if piece.span.row.checked_add(count).is_none_or(|records| records > most) {
+            let kind = self.definition.version.kind();
+            return Err(Error::limit(format!("more than the {most} records of kind {kind}")).by("classic"));
+        }
+        Ok(())
+    }
+}
+
+impl Placer for ClassicPlacer {
+    fn abilities(&self) -> Abilities {
+        Abilities { redefine: true, codecs: None, sparse: false, patches: true }
+    }
+
+    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Put>> {
+        self.adopt(model)?;
+        Ok(Vec::new())
+    }
+
+    fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
+        Ok(Arc::clone(&self.track(var)?.encoding))
+    }
+
+    fn locate(&self, _: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        let track = self.track(var)?;
+        let located = cells.iter().map(|cell| Ok(ChunkRef::new(self.find(var, track, cell)?)));
+        Ok(located.collect::<Result<_>>().map_err(|error| self.at(var, error))?)
+    }
+
+    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
+        Ok(Prepared::nothing())
+    }
+
+    fn intern(&mut self, var: VarId, _: &Values) -> Result<(Bytes, Vec<Put>)> {
+        let error = Error::internal("a classic file has no values of variable length");
+        Err(self.at(var, error))
+    }
+
+    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, _: u32) -> Result<Vec<Put>> {
+        let placed = self.track(var).and_then(|track| {
+            let piece = track.piece(cell)?;
+            let count = track.records_of(&piece, body.len() as u64)?;
+            self.check_records(&piece, count)?;
+            Ok((piece, count))
+        });
+        let put = placed.and_then(|(piece, count)| match self.moving {
+            true => self.place_aside(var, &piece, count, body),
+            false => self.place_in_file(var, &piece, count, body),
+        });
+        put.map(|put| vec![put]).map_err(|error| self.at(var, error.at_chunk(cell)))
+    }
+
+    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+        self.adopt(model)?;
+        let (phases, planned) = self.phases()?;
+        self.planned = Some(planned);
+        Ok(phases)
+    }
+
+    fn committed(&mut self) {
+        self.settle();
+    }
+}
+
+impl ClassicPlacer {
+    fn at(&self, var: VarId, error: Error) -> Error {
+        match self.definition.var(var) {
+            Ok(definition) => error.at_path(&definition.path).by("classic"),
+            Err(_) => error.by("classic"),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Which cells hold data, as runs of numbers.
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A set of numbers, kept as disjoint runs that do not touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Runs {
+    /// Start and end of each run.
+    runs: BTreeMap<u64, u64>,
+}
+
+impl Runs {
+    /// The numbers below `end`.
+    pub(crate) fn below(end: u64) -> Self {
+        let mut runs = Self::default();
+        runs.insert(0..end);
+        runs
+    }
+
+    /// Adds the numbers of a range.
+    pub(crate) fn insert(&mut self, range: Range<u64>) {
+        if range.is_empty() {
+            return;
+        }
+        let (mut start, mut end) = (range.start, range.end);
+        while let Some((&at, &until)) = self.runs.range(..=end).next_back() {
+            if until < start {
+                break;
+            }
+            self.runs.remove(&at);
+            (start, end) = (start.min(at), end.max(until));
+        }
+        self.runs.insert(start, end);
+    }
+
+    /// The end of the run that holds `number`; `None` when it is not in the set.
+    pub(crate) fn run_end(&self, number: u64) -> Option<u64> {
+        self.runs.range(..=number).next_back().map(|(_, end)| *end).filter(|end| *end > number)
+    }
+
+    /// Whether nothing is in the set.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Whether the set is empty or holds all numbers below some end.
+    pub(crate) fn is_prefix(&self) -> bool {
+        self.runs.len() <= 1 && self.runs.keys().all(|start| *start == 0)
+    }
+
+    /// One more than the largest number; 0 when there is none.
+    pub(crate) fn end(&self) -> u64 {
+        self.runs.last_key_value().map_or(0, |(_, end)| *end)
+    }
+}
