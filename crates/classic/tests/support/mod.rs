@@ -6,6 +6,8 @@ use ncirrus_model::{Model, VarId};
 use ncirrus_testkit::{MemoryView, Objects};
 use std::sync::Arc;
 
+pub(crate) mod file;
+
 /// An open file with everything at hand.
 #[derive(Debug)]
 pub(crate) struct Opened {
