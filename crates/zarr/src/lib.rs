@@ -9,5 +9,7 @@ mod dialect;
 mod dtype;
 mod json;
 mod special;
+mod write;
 
 pub use dialect::Dialect;
+pub use write::{FixedString, ZarrWriter};

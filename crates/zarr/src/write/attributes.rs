@@ -1,0 +1,133 @@
+//! Attributes as JSON, with their types, and those that only the extension can hold (`nczarr.md` 3.8 to 3.10).
+use super::stored::{char_dtype, kind_and_size};
+use super::{base64, element, names};
+use crate::{Dialect, special};
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Atomic, Attribute, Model, Strings, TypeRef, Values};
+use serde_json::{Map, Value, json};
+
+/// The attributes of one group or variable, ready to be written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct WrittenAttributes {
+    /// Name and value of plain attributes, in definition order.
+    pub(crate) plain: Map<String, Value>,
+    /// Name and type of plain attributes, in the words of the dialect; not all plain attributes have one.
+    pub(crate) types: Map<String, Value>,
+    /// Entries of the extension's `attributes`.
+    pub(crate) extension: Vec<Value>,
+}
+
+impl WrittenAttributes {
+    /// Adds the attribute that stands at `index` among all of its holder.
+    ///
+    /// # Errors
+    /// `Invalid` when the name is reserved or the values are not of the type.
+    pub(crate) fn add(
+        &mut self,
+        model: &Model,
+        dialect: Dialect,
+        index: usize,
+        attribute: &Attribute,
+    ) -> Result<()> {
+        names::check_attribute(&attribute.name)?;
+        let plain = match (&attribute.ty, &attribute.values) {
+            (TypeRef::User(_), _) => None,
+            (_, Values::Char(bytes)) => return self.add_text(dialect, index, &attribute.name, bytes),
+            (_, Values::String(strings)) => plain_strings(dialect, strings),
+            (_, numbers) => plain_numbers(numbers),
+        };
+        match plain {
+            Some((value, length)) => self.add_plain(dialect, attribute, value, length),
+            None => self.extension.push(entry(model, index, attribute)?),
+        }
+        Ok(())
+    }
+
+    fn add_plain(&mut self, dialect: Dialect, attribute: &Attribute, value: Value, string_len: usize) {
+        self.plain.insert(attribute.name.clone(), value);
+        let quantized = names::is_quantize(&attribute.name) && matches!(attribute.values, Values::Int(_));
+        let word = attribute.values.atomic().map(|atomic| type_word(dialect, atomic, string_len));
+        if let Some(word) = word.filter(|_| !quantized) {
+            self.types.insert(attribute.name.clone(), Value::String(word));
+        }
+    }
+
+    fn add_text(&mut self, dialect: Dialect, index: usize, name: &str, bytes: &[u8]) -> Result<()> {
+        let mut add = |text: &str| {
+            self.plain.insert(name.to_owned(), json!(text));
+            self.types.insert(name.to_owned(), Value::String(type_word(dialect, Atomic::Char, 1)));
+        };
+        match std::str::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => add(text),
+            _ => {
+                let mut entry =
+                    json!({"name": name, "index": index, "type": "char", "base64": base64::encode(bytes)});
+                // A fill value is one character for every reader: a part of it would be another fill value.
+                if name != special::FILL_VALUE {
+                    let shown = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+                    let shown = String::from_utf8_lossy(shown);
+                    add(&shown);
+                    entry["shown"] = json!(shown);
+                }
+                self.extension.push(entry);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn entry(model: &Model, index: usize, attribute: &Attribute) -> Result<Value> {
+    let items = (0..attribute.values.len())
+        .map(|at| element::readable(model, attribute.ty, &attribute.values, at))
+        .collect::<Option<Vec<_>>>();
+    let Some(items) = items else {
+        return Err(Error::invalid(format!(
+            "the values of attribute {:?} are not of its type",
+            attribute.name
+        )));
+    };
+    let ty = type_name(model, attribute.ty);
+    Ok(json!({"name": attribute.name, "index": index, "type": ty, "value": items}))
+}
+
+/// The CDL name of an atomic type, or the path of a user-defined one.
+pub(crate) fn type_name(model: &Model, ty: TypeRef) -> String {
+    match ty {
+        TypeRef::Atomic(atomic) => atomic.name().to_owned(),
+        TypeRef::User(id) => model.type_path(id),
+    }
+}
+
+/// Numbers: one alone is bare, others are a list (3.8.1).
+fn plain_numbers(values: &Values) -> Option<(Value, usize)> {
+    let mut items = (0..values.len()).map(|at| element::number(values, at)).collect::<Option<Vec<_>>>()?;
+    let value = if items.len() == 1 { items.remove(0) } else { Value::Array(items) };
+    Some((value, 0))
+}
+
+/// Strings that every reader of the dialect can hold, and the length of the longest.
+fn plain_strings(dialect: Dialect, strings: &Strings) -> Option<(Value, usize)> {
+    if dialect.has_one_byte_unicode() {
+        return None;
+    }
+    let text = |bytes: Option<&[u8]>| {
+        let text = std::str::from_utf8(bytes?).ok()?;
+        (!text.contains('\0')).then(|| json!(text))
+    };
+    let mut items = strings.iter().map(text).collect::<Option<Vec<_>>>()?;
+    let value = if items.len() == 1 { items.remove(0) } else { Value::Array(items) };
+    Some((value, strings.max_len()))
+}
+
+/// A type in the words of the dialect's dictionary of attribute types (3.8.2, 6.3, 7).
+fn type_word(dialect: Dialect, atomic: Atomic, string_len: usize) -> String {
+    match (dialect, atomic) {
+        (Dialect::Draft2018 | Dialect::Nczarr3, _) => atomic.name().to_owned(),
+        (_, Atomic::Char) => char_dtype(dialect).unwrap_or(">S1").to_owned(),
+        (_, Atomic::String) => format!("|S{}", string_len.max(1)),
+        (_, number) => format!("<{}", kind_and_size(number)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Which cells were placed where nothing is committed yet.
+use std::collections::HashMap;
+
+/// A set of cells; neighbours along one axis share an entry.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CellSet {
+    axis: usize,
+    words: HashMap<Vec<u64>, u64>,
+}
+
+impl CellSet {
+    /// No cells; `axis` is the one along which most cells lie.
+    pub(crate) fn new(axis: usize) -> Self {
+        Self { axis, words: HashMap::new() }
+    }
+
+    /// Adds a cell.
+    pub(crate) fn insert(&mut self, cell: &[u64]) {
+        let (key, bit) = self.split(cell);
+        *self.words.entry(key).or_default() |= bit;
+    }
+
+    /// Whether the cell was added.
+    pub(crate) fn contains(&self, cell: &[u64]) -> bool {
+        let (key, bit) = self.split(cell);
+        self.words.get(&key).is_some_and(|word| word & bit != 0)
+    }
+
+    /// Forgets all cells.
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    fn split(&self, cell: &[u64]) -> (Vec<u64>, u64) {
+        let mut key = cell.to_vec();
+        let Some(index) = key.get_mut(self.axis) else { return (key, 1) };
+        let bit = 1 << (*index % 64);
+        *index /= 64;
+        (key, bit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_told_apart() {
+        let mut cells = CellSet::new(1);
+        cells.insert(&[1, 63]);
+        cells.insert(&[1, 64]);
+        assert!(cells.contains(&[1, 63]) && cells.contains(&[1, 64]));
+        assert!(!cells.contains(&[1, 127]) && !cells.contains(&[0, 63]));
+        assert_eq!(cells.words.len(), 2);
+        let mut scalar = CellSet::new(0);
+        assert!(!scalar.contains(&[]));
+        scalar.insert(&[]);
+        assert!(scalar.contains(&[]));
+    }
+}

@@ -1,0 +1,286 @@
+//! The metadata documents of a whole dataset, derived from its model.
+use super::attributes::{WrittenAttributes, type_name};
+use super::extension;
+use super::names::EXTENSION;
+use super::plan::{ArrayForm, VariablePlan};
+use super::present::Present;
+use super::{ZarrWriter, names};
+use crate::{Dialect, special};
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeRef, VarId};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+mod draft;
+mod v2;
+mod v3;
+
+/// A metadata document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Document {
+    /// Key below the root of the dataset.
+    pub(crate) key: String,
+    /// When it is put.
+    pub(crate) level: Level,
+    /// What it says.
+    pub(crate) body: Value,
+}
+
+/// When a document is put: in rising order at creation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// Attributes of an array.
+    ArrayAttributes,
+    /// An array.
+    Array,
+    /// A group, the deepest first: the number falls with depth.
+    Group(u32),
+    /// Of the root, but nothing by which a dataset is recognised.
+    RootDetail,
+    /// Consolidated metadata.
+    Consolidated,
+    /// Attributes of the root.
+    RootAttributes,
+    /// The root: the last object of a new dataset.
+    Root,
+}
+
+/// All documents; the consolidated one apart, for it depends on all others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Documents {
+    /// The individual documents.
+    pub(crate) list: Vec<Document>,
+    /// The document that consolidates them: `.zmetadata`, or the root's `zarr.json` with all others inside.
+    pub(crate) consolidated: Option<Document>,
+}
+
+/// What the documents are derived from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Composer<'a> {
+    pub(crate) writer: &'a ZarrWriter,
+    pub(crate) model: &'a Model,
+    pub(crate) plans: &'a HashMap<VarId, VariablePlan>,
+    /// The dataset as it was opened for update.
+    pub(crate) present: Option<&'a Present>,
+}
+
+impl Composer<'_> {
+    /// All documents of the dataset.
+    ///
+    /// # Errors
+    /// `Invalid` or `Unsupported` with the path of what cannot be written.
+    pub(crate) fn documents(&self) -> Result<Documents> {
+        if self.dialect().zarr_format() == 3 { self.v3_documents() } else { self.v2_documents() }
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.writer.dialect
+    }
+
+    /// The attributes of a node; what did not change is kept as it is spelt in the store.
+    fn attributes(&self, node: NodeId) -> Result<WrittenAttributes> {
+        let kept = self.present.and_then(|present| present.attributes(node));
+        let mut written = WrittenAttributes::default();
+        match self.model.attributes(node) {
+            Some(AttributeState::Known(list)) => {
+                for (index, attribute) in list.iter().enumerate() {
+                    match &kept {
+                        Some(kept) if kept.known.find(&attribute.name) == Some(attribute) => {
+                            kept.copy(&attribute.name, index, &mut written);
+                        }
+                        _ => {
+                            let added = written.add(self.model, self.dialect(), index, attribute);
+                            added.map_err(|error| error.at_path(self.path(node)))?;
+                        }
+                    }
+                }
+                if let Some(kept) = &kept {
+                    kept.copy_hidden(&mut written);
+                }
+            }
+            _ => match &kept {
+                Some(kept) => kept.copy_all(&mut written),
+                None => return Err(Error::internal("attributes were not read").at_path(self.path(node))),
+            },
+        }
+        Ok(written)
+    }
+
+    fn path(&self, node: NodeId) -> String {
+        match node {
+            NodeId::Group(id) => self.model.group_path(id),
+            NodeId::Variable(id) => self.model.variable_path(id),
+        }
+    }
+
+    /// Key of a document of a group.
+    fn group_key(&self, group: GroupId, name: &str) -> String {
+        join(self.model.group_path(group).trim_start_matches('/'), name)
+    }
+
+    fn is_root(&self, group: GroupId) -> bool {
+        group == self.model.root()
+    }
+
+    fn group_level(&self, group: GroupId) -> u32 {
+        u32::MAX - u32::try_from(self.model.scope(group).len()).unwrap_or(u32::MAX - 1)
+    }
+
+    /// Simple names of the dimensions of a variable (3.15).
+    fn dimension_names(&self, var: VarId) -> Vec<String> {
+        self.each_dimension(var, |id| self.model.dimension(id).map(|dimension| dimension.name.clone()))
+    }
+
+    /// Full names of the dimensions of a variable (3.5).
+    fn dimension_references(&self, var: VarId) -> Vec<String> {
+        self.each_dimension(var, |id| Some(self.model.dimension_path(id)))
+    }
+
+    fn each_dimension<T>(&self, var: VarId, name: impl Fn(DimId) -> Option<T>) -> Vec<T> {
+        let dims = self.model.variable(var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+        dims.iter().filter_map(|id| name(*id)).collect()
+    }
+
+    /// Names of the variables of a group that the reference has a type for.
+    fn listed_arrays(&self, group: GroupId) -> Vec<&str> {
+        self.variables_of(group).filter(|(var, _)| self.is_listed(*var)).map(|(_, name)| name).collect()
+    }
+
+    fn is_listed(&self, var: VarId) -> bool {
+        match self.plans.get(&var) {
+            Some(plan) => plan.array.is_listed(),
+            None => self.present.is_some_and(|present| present.is_listed(var)),
+        }
+    }
+
+    fn variables_of(&self, group: GroupId) -> impl Iterator<Item = (VarId, &str)> + '_ {
+        let ids = self.model.group(group).map(|group| group.vars.as_slice()).unwrap_or_default();
+        ids.iter().filter_map(|id| Some((*id, self.model.variable(*id)?.name.as_str())))
+    }
+
+    fn subgroup_names(&self, group: GroupId) -> Vec<&str> {
+        let ids = self.model.group(group).map(|group| group.groups.as_slice()).unwrap_or_default();
+        ids.iter().filter_map(|id| Some(self.model.group(*id)?.name.as_str())).collect()
+    }
+
+    /// What the extension says about a group.
+    fn group_extension(&self, group: GroupId, attributes: &[Value]) -> Option<Value> {
+        let mut members = Map::new();
+        let types = self.model.group(group).map(|group| group.types.as_slice()).unwrap_or_default();
+        let types: Vec<Value> = types
+            .iter()
+            .filter(|id| self.present.is_none_or(|present| present.defines(**id)))
+            .filter(|id| {
+                self.dialect() != Dialect::Draft2018
+                    || extension::draft_definition(self.model, **id).is_none()
+            })
+            .filter_map(|id| Some(extension::definition(self.model, self.model.user_type(*id)?)))
+            .collect();
+        if !types.is_empty() {
+            members.insert("types".to_owned(), Value::Array(types));
+        }
+        let all: Vec<&str> = self.variables_of(group).map(|(_, name)| name).collect();
+        if self.dialect().is_nczarr() && self.listed_arrays(group).len() != all.len() {
+            members.insert("arrays".to_owned(), json!(all));
+        }
+        if !attributes.is_empty() {
+            members.insert("attributes".to_owned(), Value::Array(attributes.to_vec()));
+        }
+        extension::object(members)
+    }
+
+    /// What the extension says about an array; `copy`: in the consolidated copy.
+    fn array_extension(&self, var: VarId, copy: bool, attributes: &[Value]) -> Option<Value> {
+        let mut members = match self.plans.get(&var).map(|plan| &plan.array) {
+            Some(ArrayForm::Kept { .. }) => self.kept_extension(var, copy),
+            Some(ArrayForm::New(array)) => {
+                let mut members = Map::new();
+                let fill_is_encoded = array.fill != array.copied_fill;
+                let reference_char = super::stored::char_dtype(self.dialect()).is_some();
+                let is_char = array.form.alias == Some("char") && reference_char;
+                let word = match &array.form.extension_type {
+                    Some(word) if self.draft_type(var).is_none() => Some(word.clone()),
+                    None if copy && (fill_is_encoded || is_char) => array.form.alias.map(str::to_owned),
+                    _ => None,
+                };
+                if let Some(word) = word {
+                    members.insert("type".to_owned(), Value::String(word));
+                }
+                if array.form.zeros_are_empty {
+                    members.insert("zeros".to_owned(), json!("empty"));
+                }
+                members
+            }
+            None => Map::new(),
+        };
+        if !attributes.is_empty() {
+            members.insert("attributes".to_owned(), Value::Array(attributes.to_vec()));
+        }
+        extension::object(members)
+    }
+
+    /// The path of the variable's type, when the draft of 2018 has its own place for it.
+    fn draft_type(&self, var: VarId) -> Option<String> {
+        let TypeRef::User(id) = self.model.variable(var)?.ty else { return None };
+        let has_place = self.dialect() == Dialect::Draft2018;
+        let spelt = has_place && extension::draft_definition(self.model, id).is_some();
+        spelt.then(|| self.model.type_path(id))
+    }
+
+    fn kept_extension(&self, var: VarId, copy: bool) -> Map<String, Value> {
+        let kept = self.present.and_then(|present| present.array_attributes(var, copy)?.get(EXTENSION));
+        let mut members = kept.and_then(Value::as_object).cloned().unwrap_or_default();
+        members.shift_remove("version");
+        members.shift_remove("attributes");
+        if let (Some(word), Some(variable)) = (members.get_mut("type"), self.model.variable(var))
+            && matches!(variable.ty, TypeRef::User(_))
+        {
+            *word = Value::String(type_name(self.model, variable.ty));
+        }
+        members
+    }
+
+    /// Whether the array names its dimensions by xarray's convention.
+    fn names_dimensions(&self, var: VarId) -> bool {
+        match self.plans.get(&var).map(|plan| &plan.array) {
+            Some(ArrayForm::Kept { names_dimensions, .. }) => *names_dimensions,
+            _ => self.writer.array_dimensions,
+        }
+    }
+
+    /// The shape to write for an array that was there before; `None` when it did not change.
+    fn changed_shape(&self, var: VarId) -> Option<Vec<u64>> {
+        let shape = self.model.shape(var);
+        (self.present?.model.shape(var) != shape).then_some(shape)
+    }
+
+    /// `_NCProperties` of a new dataset; updates keep what is there.
+    fn properties(&self, group: GroupId) -> Option<Value> {
+        (self.present.is_none() && self.is_root(group)).then(|| json!(self.writer.properties()))
+    }
+}
+
+/// Moves quantize attributes that come last behind the dimension names, where the reference has them (3.13).
+fn split_quantize(plain: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
+    let last = plain.iter().rposition(|(name, value)| !(names::is_quantize(name) && value.is_i64()));
+    let split = last.map_or(0, |at| at + 1);
+    let mut before = Map::new();
+    let mut after = Map::new();
+    for (at, (name, value)) in plain.into_iter().enumerate() {
+        if at < split {
+            before.insert(name, value)
+        } else {
+            after.insert(name, value)
+        };
+    }
+    (before, after)
+}
+
+fn join(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
+}
+
+/// Dimension names as an attribute; a scalar of shape `[1]` has one of its own (3.7).
+fn array_dimensions(names: &[String], has_unit_axis: bool) -> Value {
+    if names.is_empty() && has_unit_axis { json!([special::SCALAR_DIMENSION]) } else { json!(names) }
+}

@@ -1,0 +1,313 @@
+//! Documents of Zarr v2 and the NCZarr dialects in it (`nczarr.md` 3).
+use super::{Composer, Document, Documents, Level, array_dimensions, join, split_quantize};
+use crate::write::attributes::WrittenAttributes;
+use crate::write::names::EXTENSION;
+use crate::write::plan::{ArrayForm, NewArray};
+use crate::{Dialect, special};
+use ncirrus_layout::Result;
+use ncirrus_model::{DimensionLen, GroupId, NodeId, VarId};
+use serde_json::{Map, Value, json};
+
+/// The names that a dialect uses.
+struct Words {
+    superblock: &'static str,
+    group: &'static str,
+    array: &'static str,
+    attributes: &'static str,
+    dimensions: &'static str,
+    arrays: &'static str,
+    references: &'static str,
+    /// Whether everything stands in `.zattrs`.
+    in_attributes: bool,
+}
+
+const ATT: Words = Words {
+    superblock: special::SUPERBLOCK,
+    group: special::GROUP,
+    array: special::ARRAY,
+    attributes: special::ATTRIBUTES,
+    dimensions: "dimensions",
+    arrays: "arrays",
+    references: "dimension_references",
+    in_attributes: true,
+};
+const LC: Words =
+    Words { dimensions: "dims", arrays: "vars", references: "dimrefs", in_attributes: false, ..ATT };
+const UC: Words = Words {
+    superblock: special::UC_SUPERBLOCK,
+    group: special::UC_GROUP,
+    array: special::UC_ARRAY,
+    attributes: special::UC_ATTRIBUTES,
+    ..LC
+};
+
+/// The words of a dialect of the reference; `None` for plain Zarr and the draft.
+fn words(dialect: Dialect) -> Option<&'static Words> {
+    match dialect {
+        Dialect::Attributes => Some(&ATT),
+        Dialect::LowerCase => Some(&LC),
+        Dialect::UpperCase | Dialect::UpperCaseXarray => Some(&UC),
+        _ => None,
+    }
+}
+
+impl Composer<'_> {
+    pub(super) fn v2_documents(&self) -> Result<Documents> {
+        let mut documents = Documents::default();
+        let mut copies = Map::new();
+        for group in self.model.walk() {
+            self.v2_group(group, &mut documents.list, &mut copies)?;
+        }
+        for var in self.model.variables() {
+            self.v2_array(var, &mut documents.list, &mut copies)?;
+        }
+        documents.consolidated = Some(Document {
+            key: special::ZMETADATA.to_owned(),
+            level: Level::Consolidated,
+            body: json!({"metadata": copies, "zarr_consolidated_format": 1}),
+        });
+        Ok(documents)
+    }
+
+    fn v2_group(
+        &self,
+        group: GroupId,
+        list: &mut Vec<Document>,
+        copies: &mut Map<String, Value>,
+    ) -> Result<()> {
+        let written = self.attributes(NodeId::Group(group))?;
+        let (level, attributes_level, detail) = match self.is_root(group) {
+            true => (Level::Root, Level::RootAttributes, Level::RootDetail),
+            false => {
+                let level = Level::Group(self.group_level(group));
+                (level, level, level)
+            }
+        };
+        let mut add = |name: &str, level: Level, body: Value| {
+            let key = self.group_key(group, name);
+            copies.insert(key.clone(), body.clone());
+            list.push(Document { key, level, body });
+        };
+        let types = written.types.clone();
+        add(special::ZGROUP, level, self.zgroup(group));
+        if let Some(attributes) = self.group_attributes(group, written) {
+            add(special::ZATTRS, attributes_level, attributes);
+        }
+        if self.dialect() == Dialect::Draft2018 {
+            for (name, body) in self.draft_group(group, types) {
+                add(name, detail, body);
+            }
+        }
+        Ok(())
+    }
+
+    fn zgroup(&self, group: GroupId) -> Value {
+        let key = self.present.and_then(|present| present.group_key(group, special::ZGROUP));
+        let kept = key.and_then(|key| self.present?.objects.get(&key)?.as_object().cloned());
+        let mut body = kept.unwrap_or_default();
+        body.entry("zarr_format").or_insert(json!(2));
+        if let Some(words) = words(self.dialect()).filter(|words| !words.in_attributes) {
+            if self.is_root(group) {
+                body.entry(words.superblock).or_insert(json!({"version": "2.0.0"}));
+            }
+            body.insert(words.group.to_owned(), self.group_information(group, words));
+        }
+        Value::Object(body)
+    }
+
+    /// `None` when there are none and there was no object for them.
+    fn group_attributes(&self, group: GroupId, written: WrittenAttributes) -> Option<Value> {
+        let WrittenAttributes { plain: mut body, mut types, extension } = written;
+        let words = words(self.dialect());
+        if let Some(properties) = self.properties(group) {
+            body.insert(special::PROPERTIES.to_owned(), properties);
+            let word = super::super::stored::char_dtype(self.dialect()).unwrap_or(">S1");
+            types.insert(special::PROPERTIES.to_owned(), json!(word));
+        }
+        if let Some(extension) = self.group_extension(group, &extension) {
+            body.insert(EXTENSION.to_owned(), extension);
+        }
+        if let Some(words) = words.filter(|words| words.in_attributes) {
+            body.insert(words.group.to_owned(), self.group_information(group, words));
+            types.insert(words.group.to_owned(), json!("|J0"));
+            if self.is_root(group) {
+                body.insert(words.superblock.to_owned(), json!({"version": "2.0.0"}));
+                types.insert(words.superblock.to_owned(), json!("|J0"));
+            }
+        }
+        add_types(words, &mut body, types);
+        let was_absent = self.present.is_some_and(|present| {
+            present.group_key(group, special::ZATTRS).is_some_and(|key| !present.objects.contains_key(&key))
+        });
+        (!(body.is_empty() && was_absent)).then_some(Value::Object(body))
+    }
+
+    fn group_information(&self, group: GroupId, words: &Words) -> Value {
+        let mut dimensions = Map::new();
+        let dims = self.model.group(group).map(|group| group.dims.as_slice()).unwrap_or_default();
+        for dimension in dims.iter().filter_map(|id| self.model.dimension(*id)) {
+            let size = match dimension.len {
+                DimensionLen::Unlimited(size) if words.in_attributes => json!({"size": size, "unlimited": 1}),
+                len => json!(len.current()),
+            };
+            dimensions.insert(dimension.name.clone(), size);
+        }
+        let mut body = Map::new();
+        body.insert(words.dimensions.to_owned(), Value::Object(dimensions));
+        body.insert(words.arrays.to_owned(), json!(self.listed_arrays(group)));
+        body.insert("groups".to_owned(), json!(self.subgroup_names(group)));
+        Value::Object(body)
+    }
+
+    fn v2_array(&self, var: VarId, list: &mut Vec<Document>, copies: &mut Map<String, Value>) -> Result<()> {
+        let Some(plan) = self.plans.get(&var) else { return Ok(()) };
+        let written = self.attributes(NodeId::Variable(var))?;
+        let names = [(special::ZARRAY, Level::Array), (special::ZATTRS, Level::ArrayAttributes)];
+        for (name, level) in names {
+            let key = join(&plan.key, name);
+            let body = |copy: bool| match level {
+                Level::Array => self.zarray(var, &plan.array, copy),
+                _ => self.array_attributes(var, &plan.array, &written, copy),
+            };
+            if let Some(copy) = body(true) {
+                copies.insert(key.clone(), copy);
+            }
+            if let Some(body) = body(false) {
+                list.push(Document { key, level, body });
+            }
+        }
+        if self.dialect() == Dialect::Draft2018 {
+            let key = join(&plan.key, special::D18_ATTRIBUTE_TYPES);
+            let body = Value::Object(written.types);
+            copies.insert(key.clone(), body.clone());
+            list.push(Document { key, level: Level::ArrayAttributes, body });
+        }
+        Ok(())
+    }
+
+    fn zarray(&self, var: VarId, form: &ArrayForm, copy: bool) -> Option<Value> {
+        let words = words(self.dialect()).filter(|words| !words.in_attributes);
+        let mut body = match form {
+            ArrayForm::New(array) => self.new_zarray(var, array, copy),
+            ArrayForm::Kept { .. } => self.present?.array(var, copy)?.clone(),
+        };
+        if let (ArrayForm::Kept { .. }, Some(shape)) = (form, self.changed_shape(var)) {
+            body.insert("shape".to_owned(), json!(shape));
+        }
+        if let Some(words) = words {
+            let kept = matches!(form, ArrayForm::Kept { .. }).then(|| body.get(words.array).cloned());
+            if let Some(information) = self.array_information(var, words, kept) {
+                body.insert(words.array.to_owned(), information);
+            }
+        }
+        if self.dialect() == Dialect::Draft2018 {
+            self.add_draft_members(var, &mut body);
+        }
+        Some(Value::Object(body))
+    }
+
+    fn new_zarray(&self, var: VarId, array: &NewArray, copy: bool) -> Map<String, Value> {
+        let is_char = array.form.alias == Some("char");
+        let dtype = if copy && is_char { json!("|S1") } else { array.form.data_type.clone() };
+        let fill = if copy { &array.copied_fill } else { &array.fill };
+        let filters = if array.codecs.is_empty() { Value::Null } else { json!(array.codecs) };
+        let mut body = Map::new();
+        body.insert("zarr_format".to_owned(), json!(2));
+        body.insert("shape".to_owned(), json!(self.unit_axis(var, self.model.shape(var))));
+        body.insert("dtype".to_owned(), dtype);
+        body.insert("chunks".to_owned(), json!(self.unit_axis(var, array.chunks.clone())));
+        body.insert("fill_value".to_owned(), fill.clone());
+        body.insert("order".to_owned(), json!("C"));
+        body.insert("compressor".to_owned(), array.compressor.clone());
+        body.insert("filters".to_owned(), filters);
+        let separator = self.plans.get(&var).map_or(".", |plan| plan.keys.separator.as_str());
+        if separator != "." {
+            body.insert("dimension_separator".to_owned(), json!(separator));
+        }
+        body
+    }
+
+    /// The reference's dialects give a scalar one axis of length 1 (3.7).
+    fn unit_axis(&self, var: VarId, shape: Vec<u64>) -> Vec<u64> {
+        if self.has_unit_axis(var) { vec![1] } else { shape }
+    }
+
+    fn has_unit_axis(&self, var: VarId) -> bool {
+        let is_scalar = self.model.variable(var).is_some_and(|variable| variable.rank() == 0);
+        is_scalar && words(self.dialect()).is_some()
+    }
+
+    /// `kept` is what an array that was there before has.
+    fn array_information(&self, var: VarId, words: &Words, kept: Option<Option<Value>>) -> Option<Value> {
+        let references = json!(self.dimension_references(var));
+        if let Some(kept) = kept {
+            let mut body = kept?.as_object()?.clone();
+            let key = ["dimension_references", "dimrefs"].into_iter().find(|key| body.contains_key(*key))?;
+            body.insert(key.to_owned(), references);
+            return Some(Value::Object(body));
+        }
+        let mut body = Map::new();
+        body.insert(words.references.to_owned(), references);
+        let is_scalar = self.has_unit_axis(var);
+        if is_scalar && words.in_attributes {
+            body.insert("scalar".to_owned(), json!(1));
+        }
+        let storage = if is_scalar && !words.in_attributes { "scalar" } else { "chunked" };
+        body.insert("storage".to_owned(), json!(storage));
+        Some(Value::Object(body))
+    }
+
+    fn array_attributes(
+        &self,
+        var: VarId,
+        form: &ArrayForm,
+        written: &WrittenAttributes,
+        copy: bool,
+    ) -> Option<Value> {
+        let words = words(self.dialect());
+        let kept = match form {
+            ArrayForm::Kept { .. } => Some(self.present?.array_attributes(var, copy)),
+            ArrayForm::New(_) => None,
+        };
+        let mut types = written.types.clone();
+        let (mut body, quantize) = split_quantize(written.plain.clone());
+        if self.names_dimensions(var) {
+            let names = array_dimensions(&self.dimension_names(var), self.writes_unit_axis(var, form));
+            body.insert(special::ARRAY_DIMENSIONS.to_owned(), names);
+        }
+        body.extend(quantize);
+        if let Some(extension) = self.array_extension(var, copy, &written.extension) {
+            body.insert(EXTENSION.to_owned(), extension);
+        }
+        if let Some(words) = words.filter(|words| words.in_attributes) {
+            let kept = kept.map(|kept| kept.and_then(|kept| kept.get(words.array).cloned()));
+            if let Some(information) = self.array_information(var, words, kept) {
+                body.insert(words.array.to_owned(), information);
+                types.insert(words.array.to_owned(), json!("|J0"));
+            }
+        }
+        add_types(words, &mut body, types);
+        let was_absent = kept.is_some_and(|kept| kept.is_none());
+        (!(body.is_empty() && was_absent)).then_some(Value::Object(body))
+    }
+
+    fn writes_unit_axis(&self, var: VarId, form: &ArrayForm) -> bool {
+        match form {
+            ArrayForm::New(_) => self.has_unit_axis(var),
+            ArrayForm::Kept { .. } => {
+                let shape =
+                    self.present.and_then(|present| present.array(var, false)?.get("shape")?.as_array());
+                shape.is_some_and(|shape| shape.len() == 1)
+            }
+        }
+    }
+}
+
+/// The dictionary of attribute types, which lists itself where everything stands in attributes (3.8.2).
+fn add_types(words: Option<&Words>, body: &mut Map<String, Value>, mut types: Map<String, Value>) {
+    let Some(words) = words else { return };
+    if words.in_attributes {
+        types.insert(words.attributes.to_owned(), json!("|J0"));
+    }
+    body.insert(words.attributes.to_owned(), json!({"types": types}));
+}

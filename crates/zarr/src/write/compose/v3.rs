@@ -1,0 +1,183 @@
+//! Documents of Zarr v3, with and without NCZarr's appendix (`nczarr.md` 6).
+use super::{Composer, Document, Documents, Level, join, split_quantize};
+use crate::chunk_key::KeyEncoding;
+use crate::write::attributes::WrittenAttributes;
+use crate::write::names::EXTENSION;
+use crate::write::plan::{ArrayForm, NewArray, VariablePlan};
+use crate::{Dialect, special};
+use ncirrus_layout::Result;
+use ncirrus_model::{GroupId, NodeId, VarId};
+use serde_json::{Map, Value, json};
+
+const CONSOLIDATED: &str = "consolidated_metadata";
+
+impl Composer<'_> {
+    pub(super) fn v3_documents(&self) -> Result<Documents> {
+        let mut documents = Documents::default();
+        let mut copies = Map::new();
+        let mut root = Map::new();
+        for group in self.model.walk() {
+            let body = self.v3_group(group)?;
+            let key = self.group_key(group, special::ZARR_JSON);
+            if self.is_root(group) {
+                root = body;
+                continue;
+            }
+            let path = self.model.group_path(group);
+            copies.insert(path.trim_start_matches('/').to_owned(), Value::Object(body.clone()));
+            let level = Level::Group(self.group_level(group));
+            documents.list.push(Document { key, level, body: Value::Object(body) });
+        }
+        for var in self.model.variables() {
+            let Some(plan) = self.plans.get(&var) else { continue };
+            let Some(body) = self.v3_array(var, plan)? else { continue };
+            copies.insert(plan.key.clone(), body.clone());
+            let key = join(&plan.key, special::ZARR_JSON);
+            documents.list.push(Document { key, level: Level::Array, body });
+        }
+        let mut whole = root.clone();
+        let consolidated = json!({"kind": "inline", "must_understand": false, "metadata": copies});
+        whole.insert(CONSOLIDATED.to_owned(), consolidated);
+        let at_root = |body| Document { key: special::ZARR_JSON.to_owned(), level: Level::Root, body };
+        documents.list.push(at_root(Value::Object(root)));
+        documents.consolidated = Some(at_root(Value::Object(whole)));
+        Ok(documents)
+    }
+
+    fn v3_group(&self, group: GroupId) -> Result<Map<String, Value>> {
+        let written = self.attributes(NodeId::Group(group))?;
+        let attributes = self.v3_group_attributes(group, written);
+        let key = self.present.and_then(|present| present.group_key(group, special::ZARR_JSON));
+        let kept = key.and_then(|key| self.present?.objects.get(&key)?.as_object().cloned());
+        let mut body = kept.unwrap_or_default();
+        body.shift_remove(CONSOLIDATED);
+        body.insert("attributes".to_owned(), Value::Object(attributes));
+        body.entry("zarr_format").or_insert(json!(3));
+        body.entry("node_type").or_insert(json!("group"));
+        Ok(body)
+    }
+
+    fn v3_group_attributes(&self, group: GroupId, written: WrittenAttributes) -> Map<String, Value> {
+        let WrittenAttributes { plain: mut body, mut types, extension } = written;
+        if let Some(properties) = self.properties(group) {
+            body.insert(special::PROPERTIES.to_owned(), properties);
+            types.insert(special::PROPERTIES.to_owned(), json!("char"));
+        }
+        if let Some(extension) = self.group_extension(group, &extension) {
+            body.insert(EXTENSION.to_owned(), extension);
+        }
+        if self.dialect() == Dialect::Nczarr3 {
+            if self.is_root(group) {
+                body.insert(special::SUPERBLOCK.to_owned(), json!({"version": "3.0.0", "format": 3}));
+            }
+            body.insert(special::GROUP.to_owned(), self.v3_group_information(group));
+            body.insert(special::ATTRIBUTES_3.to_owned(), attribute_types(&types));
+        }
+        body
+    }
+
+    fn v3_group_information(&self, group: GroupId) -> Value {
+        let dims = self.model.group(group).map(|group| group.dims.as_slice()).unwrap_or_default();
+        let dimensions: Vec<Value> = dims
+            .iter()
+            .filter_map(|id| self.model.dimension(*id))
+            .map(|dimension| {
+                let unlimited = u8::from(dimension.len.is_unlimited());
+                json!({"name": dimension.name, "size": dimension.len.current(), "unlimited": unlimited})
+            })
+            .collect();
+        json!({
+            "dimensions": dimensions,
+            "arrays": self.listed_arrays(group),
+            "subgroups": self.subgroup_names(group),
+        })
+    }
+
+    fn v3_array(&self, var: VarId, plan: &VariablePlan) -> Result<Option<Value>> {
+        let written = self.attributes(NodeId::Variable(var))?;
+        let mut body = match &plan.array {
+            ArrayForm::New(array) => self.new_array(var, plan, array),
+            ArrayForm::Kept { .. } => {
+                let Some(kept) = self.present.and_then(|present| present.array(var, false)) else {
+                    return Ok(None);
+                };
+                let mut kept = kept.clone();
+                if let Some(shape) = self.changed_shape(var) {
+                    kept.insert("shape".to_owned(), json!(shape));
+                }
+                kept
+            }
+        };
+        let attributes = self.v3_array_attributes(var, &plan.array, written);
+        body.insert("attributes".to_owned(), Value::Object(attributes));
+        if self.names_dimensions(var) {
+            body.insert("dimension_names".to_owned(), json!(self.dimension_names(var)));
+        }
+        body.entry("zarr_format").or_insert(json!(3));
+        body.entry("node_type").or_insert(json!("array"));
+        body.entry("storage_transformers").or_insert(json!([]));
+        Ok(Some(Value::Object(body)))
+    }
+
+    fn new_array(&self, var: VarId, plan: &VariablePlan, array: &NewArray) -> Map<String, Value> {
+        let encoding = match plan.keys.encoding {
+            KeyEncoding::V2 => "v2",
+            KeyEncoding::Default => "default",
+        };
+        let separator = plan.keys.separator.as_str();
+        let mut body = Map::new();
+        body.insert("shape".to_owned(), json!(self.model.shape(var)));
+        body.insert("data_type".to_owned(), array.form.data_type.clone());
+        let grid = json!({"name": "regular", "configuration": {"chunk_shape": array.chunks}});
+        body.insert("chunk_grid".to_owned(), grid);
+        let keys = json!({"name": encoding, "configuration": {"separator": separator}});
+        body.insert("chunk_key_encoding".to_owned(), keys);
+        body.insert("fill_value".to_owned(), array.fill.clone());
+        body.insert("codecs".to_owned(), json!(array.codecs));
+        body
+    }
+
+    fn v3_array_attributes(
+        &self,
+        var: VarId,
+        form: &ArrayForm,
+        written: WrittenAttributes,
+    ) -> Map<String, Value> {
+        let (mut body, quantize) = split_quantize(written.plain);
+        body.extend(quantize);
+        if let Some(extension) = self.array_extension(var, false, &written.extension) {
+            body.insert(EXTENSION.to_owned(), extension);
+        }
+        if self.dialect() == Dialect::Nczarr3 {
+            if let Some(information) = self.v3_array_information(var, form) {
+                body.insert(special::ARRAY.to_owned(), information);
+            }
+            body.insert(special::ATTRIBUTES_3.to_owned(), attribute_types(&written.types));
+        }
+        body
+    }
+
+    fn v3_array_information(&self, var: VarId, form: &ArrayForm) -> Option<Value> {
+        let references = json!(self.dimension_references(var));
+        match form {
+            ArrayForm::New(array) => {
+                let mut body = json!({"dimension_references": references});
+                if let Some(alias) = array.form.alias {
+                    body["type_alias"] = json!(alias);
+                }
+                Some(body)
+            }
+            ArrayForm::Kept { .. } => {
+                let mut body = self.present?.array_attributes(var, false)?.get(special::ARRAY)?.clone();
+                body.as_object_mut()?.insert("dimension_references".to_owned(), references);
+                Some(body)
+            }
+        }
+    }
+}
+
+fn attribute_types(types: &Map<String, Value>) -> Value {
+    let list: Vec<Value> =
+        types.iter().map(|(name, ty)| json!({"name": name, "configuration": {"type": ty}})).collect();
+    json!({"attribute_types": list})
+}

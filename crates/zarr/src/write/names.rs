@@ -1,0 +1,84 @@
+//! Names that a dataset cannot hold (`nczarr.md` 3.14, 10.4).
+use crate::special;
+use ncirrus_layout::{Error, Result};
+
+/// The attribute of the extension (`docs/formats/nczarr.md`).
+pub(crate) const EXTENSION: &str = "_ncirrus";
+
+/// Whether an attribute name belongs to the format.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    let ordinary = matches!(name, special::MAX_STRING_LEN | special::DEFAULT_MAX_STRING_LEN);
+    let prefixed = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
+    !ordinary && (prefixed || name == EXTENSION || special::is_hidden(name) || special::is_virtual(name))
+}
+
+/// Whether an attribute is one that quantization leaves behind: it stands without a type (3.13).
+pub(crate) fn is_quantize(name: &str) -> bool {
+    name.starts_with("_Quantize") && (name.ends_with("Digits") || name.ends_with("Bits"))
+}
+
+/// Checks the name of an attribute.
+///
+/// # Errors
+/// `Invalid` when it is reserved.
+pub(crate) fn check_attribute(name: &str) -> Result<()> {
+    if is_reserved(name) {
+        return Err(Error::invalid(format!("attribute name {name:?} is reserved by the format")));
+    }
+    Ok(())
+}
+
+/// Checks the name of a group or variable, which becomes a segment of keys.
+///
+/// # Errors
+/// `Invalid` when it cannot be one.
+pub(crate) fn check_member(name: &str) -> Result<()> {
+    let reason = if name.is_empty() {
+        "is empty"
+    } else if name.contains('/') {
+        "contains '/'"
+    } else if name.starts_with('.') {
+        "begins with '.'"
+    } else if name.contains('\0') {
+        "contains NUL"
+    } else if name == "zarr.json" {
+        "is that of a metadata object"
+    } else {
+        return Ok(());
+    };
+    Err(Error::invalid(format!("name {name:?} {reason} and cannot be stored in zarr")))
+}
+
+/// Checks the name of a dimension: it becomes part of a path (3.5).
+///
+/// # Errors
+/// `Invalid` when it is empty or contains `/`.
+pub(crate) fn check_dimension(name: &str) -> Result<()> {
+    if name.is_empty() || name.contains('/') {
+        return Err(Error::invalid(format!("dimension name {name:?} is empty or contains '/'")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_format_are_reserved_and_string_lengths_are_not() {
+        for name in ["_NCProperties", "_nczarr_group", "_NCZARR_ATTR", "_ARRAY_DIMENSIONS", "_ncirrus"] {
+            assert!(check_attribute(name).is_err(), "{name}");
+        }
+        for name in ["_FillValue", "_nczarr_maxstrlen", "_nczarr_default_maxstrlen", "units"] {
+            assert!(check_attribute(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_cannot_be_a_key_segment_are_refused() {
+        for name in ["", "a/b", "..", ".zgroup", "zarr.json"] {
+            assert!(check_member(name).is_err(), "{name:?}");
+        }
+        assert!(check_member("µ v").is_ok());
+    }
+}

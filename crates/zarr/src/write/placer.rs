@@ -1,0 +1,351 @@
+//! The placer: what is defined, what is placed, what is committed.
+use super::cells::CellSet;
+use super::commit::{self, Commit, Committed, Order};
+use super::compose::Composer;
+use super::plan::{self, VariablePlan};
+use super::present::Present;
+use super::{ZarrWriter, names};
+use bytes::Bytes;
+use ncirrus_layout::{
+    Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Result,
+    Step, View, Work,
+};
+use ncirrus_model::{AttributeState, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Places the chunks and metadata of one dataset.
+#[derive(Debug)]
+pub(crate) struct ZarrPlacer {
+    pub(crate) writer: ZarrWriter,
+    pub(crate) root: ObjectId,
+    pub(crate) present: Option<Present>,
+    pub(crate) defined: Defined,
+    pub(crate) committed: Committed,
+    /// Variables that are there but cannot be written, with the reason.
+    pub(crate) closed: HashMap<VarId, Error>,
+    pub(crate) planned: Option<Planned>,
+}
+
+/// What a definition may change; replaced as a whole, so that a definition that fails changes nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Defined {
+    pub(crate) plans: HashMap<VarId, VariablePlan>,
+    pub(crate) states: HashMap<VarId, VariableState>,
+    /// Keys of the groups.
+    pub(crate) groups: HashMap<GroupId, String>,
+    /// Trees that are removed when the next commit is true.
+    pub(crate) removed: Vec<String>,
+}
+
+/// What happened to a variable so far.
+#[derive(Debug, Clone)]
+pub(crate) struct VariableState {
+    /// Its description when it was planned.
+    pub(crate) described: Variable,
+    /// Shape of what is committed; `None` when nothing is.
+    pub(crate) extent: Option<Vec<u64>>,
+    /// Cells that were placed outside of it.
+    pub(crate) placed: CellSet,
+    /// Whether any cell was placed.
+    pub(crate) has_data: bool,
+}
+
+/// A commit that is under way.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    after: Committed,
+    shapes: HashMap<VarId, Vec<u64>>,
+}
+
+impl ZarrPlacer {
+    /// A dataset that is not there yet.
+    pub(crate) fn create(writer: ZarrWriter, root: ObjectId) -> Self {
+        Self {
+            writer,
+            root,
+            present: None,
+            defined: Defined::default(),
+            committed: Committed::new(),
+            closed: HashMap::new(),
+            planned: None,
+        }
+    }
+
+    fn plan(&self, var: VarId) -> Result<&VariablePlan> {
+        if let Some(error) = self.closed.get(&var) {
+            return Err(error.clone());
+        }
+        let undefined = || Error::internal(format!("variable {} was not defined for writing", var.index()));
+        self.defined.plans.get(&var).ok_or_else(undefined)
+    }
+
+    fn chunk(&self, plan: &VariablePlan, cell: &[u64]) -> ObjectId {
+        self.root.child(&plan.key).child(&plan.keys.key(cell))
+    }
+
+    fn check_names(&self, model: &Model) -> Result<()> {
+        for group in model.walk() {
+            let path = || model.group_path(group);
+            if group != model.root() {
+                let name = model.group(group).map(|group| group.name.as_str()).unwrap_or_default();
+                names::check_member(name).map_err(|error| error.at_path(path()))?;
+            }
+            for dim in model.group(group).map(|group| group.dims.as_slice()).unwrap_or_default() {
+                let name = model.dimension(*dim).map(|dimension| dimension.name.as_str()).unwrap_or_default();
+                names::check_dimension(name).map_err(|error| error.at_path(path()))?;
+            }
+            self.check_attributes(model, NodeId::Group(group)).map_err(|error| error.at_path(path()))?;
+        }
+        for var in model.variables() {
+            let name = model.variable(var).map(|variable| variable.name.as_str()).unwrap_or_default();
+            let checked =
+                names::check_member(name).and_then(|()| self.check_attributes(model, NodeId::Variable(var)));
+            checked.map_err(|error| error.at_path(model.variable_path(var)))?;
+        }
+        Ok(())
+    }
+
+    fn check_attributes(&self, model: &Model, node: NodeId) -> Result<()> {
+        let Some(AttributeState::Known(list)) = model.attributes(node) else { return Ok(()) };
+        let old = self.present.as_ref().and_then(|present| present.model.attributes(node)?.known());
+        list.iter()
+            .filter(|attribute| old.is_none_or(|old| old.find(&attribute.name).is_none()))
+            .try_for_each(|attribute| names::check_attribute(&attribute.name))
+    }
+}
+
+impl Defined {
+    /// Takes over the definitions of a model; returns what must be put before data are placed.
+    fn redefine(
+        &mut self,
+        writer: &ZarrWriter,
+        closed: &HashMap<VarId, Error>,
+        model: &Model,
+    ) -> Result<Moves> {
+        let mut moves = Moves::default();
+        let alive: HashSet<VarId> = model.variables().into_iter().collect();
+        let gone: Vec<VarId> = self.plans.keys().filter(|var| !alive.contains(var)).copied().collect();
+        for var in gone {
+            let committed = self.states.remove(&var).is_some_and(|state| state.extent.is_some());
+            if let Some(plan) = self.plans.remove(&var) {
+                if committed { self.removed.push(plan.key) } else { moves.dropped.push(plan.key) }
+            }
+        }
+        self.redefine_groups(model);
+        for var in model.variables() {
+            if !closed.contains_key(&var) {
+                self.redefine_variable(writer, model, var, &mut moves)
+                    .map_err(|error| error.at_path(model.variable_path(var)))?;
+            }
+        }
+        Ok(moves)
+    }
+
+    fn redefine_groups(&mut self, model: &Model) {
+        let alive: HashMap<GroupId, String> = model
+            .walk()
+            .into_iter()
+            .map(|id| (id, model.group_path(id).trim_start_matches('/').to_owned()))
+            .collect();
+        for (id, key) in &self.groups {
+            if alive.get(id) != Some(key) {
+                self.removed.push(key.clone());
+            }
+        }
+        self.groups = alive;
+    }
+
+    fn redefine_variable(
+        &mut self,
+        writer: &ZarrWriter,
+        model: &Model,
+        var: VarId,
+        moves: &mut Moves,
+    ) -> Result<()> {
+        let Some(variable) = model.variable(var) else { return Ok(()) };
+        let key = model.variable_path(var).trim_start_matches('/').to_owned();
+        let old_key = self.plans.get(&var).map(|plan| plan.key.clone());
+        if old_key.as_ref() != Some(&key) && self.is_taken(&key) {
+            let message =
+                format!("the name {key:?} belongs to something that is not removed yet; sync first");
+            return Err(Error::unsupported(message));
+        }
+        if let Some(old) = old_key.filter(|old| *old != key) {
+            if self.states.get(&var).is_some_and(|state| state.has_data || state.extent.is_some()) {
+                moves.copied.push((old.clone(), key.clone()));
+                self.removed.push(old);
+            }
+            if let Some(plan) = self.plans.get_mut(&var) {
+                plan.key.clone_from(&key);
+            }
+        }
+        match self.states.get(&var) {
+            Some(state) if state.extent.is_some() || state.has_data => {
+                check_unchanged(&state.described, variable)
+            }
+            Some(state) if state.described == *variable => Ok(()),
+            _ => {
+                let plan = plan::plan(writer, model, var, key)?;
+                let axis = longest_axis(model, var);
+                let placed = CellSet::new(axis);
+                let state =
+                    VariableState { described: variable.clone(), extent: None, placed, has_data: false };
+                self.plans.insert(var, plan);
+                self.states.insert(var, state);
+                Ok(())
+            }
+        }
+    }
+
+    fn is_taken(&self, key: &str) -> bool {
+        let below = |tree: &String| key.strip_prefix(tree.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        self.removed.iter().any(|tree| tree == key || below(tree))
+    }
+}
+
+/// What definitions make necessary at once.
+#[derive(Debug, Default)]
+struct Moves {
+    /// Trees of variables that were never committed.
+    dropped: Vec<String>,
+    copied: Vec<(String, String)>,
+}
+
+impl Moves {
+    fn puts(self, root: &ObjectId) -> Vec<Put> {
+        let dropped = self.dropped.iter().map(|key| Put::DeleteTree { prefix: root.child(key) });
+        let copied =
+            self.copied.iter().map(|(from, to)| Put::CopyTree { from: root.child(from), to: root.child(to) });
+        dropped.chain(copied).collect()
+    }
+}
+
+/// The axis along which most cells will lie: the longest.
+fn longest_axis(model: &Model, var: VarId) -> usize {
+    let shape = model.shape(var);
+    let growing = model.growing(var);
+    growing
+        .iter()
+        .position(|grows| *grows)
+        .or_else(|| (0..shape.len()).max_by_key(|axis| shape.get(*axis).copied()))
+        .unwrap_or(0)
+}
+
+/// What cannot change once data are there (3.11: NC_ELATEFILL).
+fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
+    let changed = [
+        ("type", old.ty != new.ty),
+        ("dimensions", old.dims != new.dims),
+        ("fill value", old.fill != new.fill),
+        ("byte order", old.endianness != new.endianness),
+        ("chunk shape", old.storage != new.storage),
+    ];
+    match changed.iter().find(|(_, changed)| *changed) {
+        Some((what, _)) => Err(Error::invalid(format!("the {what} cannot change after data were written"))),
+        None => Ok(()),
+    }
+}
+
+impl Placer for ZarrPlacer {
+    fn abilities(&self) -> Abilities {
+        let codecs = if self.writer.dialect.zarr_format() == 3 { CodecSpace::V3 } else { CodecSpace::V2 };
+        Abilities { redefine: true, codecs: Some(codecs), sparse: true, patches: false }
+    }
+
+    fn define(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<Put>> {
+        self.check_names(model)?;
+        let mut defined = self.defined.clone();
+        let moves = defined.redefine(&self.writer, &self.closed, model)?;
+        self.defined = defined;
+        Ok(moves.puts(&self.root))
+    }
+
+    fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
+        Ok(Arc::clone(&self.plan(var)?.encoding))
+    }
+
+    fn locate(&self, _view: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        let plan = self.plan(var)?;
+        let state = self.defined.states.get(&var);
+        let location = |cell: &[u64]| {
+            let known = state.is_none_or(|state| state.holds(plan, cell));
+            ChunkRef::new(if known { Location::Object(self.chunk(plan, cell)) } else { Location::Absent })
+        };
+        Ok(cells.iter().map(location).collect())
+    }
+
+    fn prepare(&self, _view: &dyn View, _work: &[Work]) -> Step<Prepared> {
+        Ok(Prepared::nothing())
+    }
+
+    fn intern(&mut self, _var: VarId, _values: &Values) -> Result<(Bytes, Vec<Put>)> {
+        Err(Error::internal("zarr stores no references"))
+    }
+
+    fn place(
+        &mut self,
+        _prepared: &Prepared,
+        var: VarId,
+        cell: &[u64],
+        body: Bytes,
+        mask: u32,
+    ) -> Result<Vec<Put>> {
+        if mask != 0 {
+            return Err(Error::invalid("zarr cannot say that a codec was skipped for a chunk").at_chunk(cell));
+        }
+        let plan = self.plan(var)?;
+        if cell.len() != plan.encoding.grid.rank() {
+            return Err(Error::internal(format!("cell {cell:?} has not {} axes", plan.encoding.grid.rank())));
+        }
+        let object = self.chunk(plan, cell);
+        let is_committed = self.defined.states.get(&var).is_some_and(|state| state.is_committed(plan, cell));
+        if let Some(state) = self.defined.states.get_mut(&var) {
+            state.has_data = true;
+            if !is_committed {
+                state.placed.insert(cell);
+            }
+        }
+        Ok(vec![Put::Object { object, body }])
+    }
+
+    fn plan_commit(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+        let present = self.present.as_ref();
+        let composer = Composer { writer: &self.writer, model, plans: &self.defined.plans, present };
+        let documents = composer.documents()?;
+        let order = Order { is_new: self.committed.is_empty(), consolidated: self.writer.consolidated };
+        let Commit { phases, after } =
+            commit::commit(&self.root, documents, &self.committed, &self.defined.removed, order);
+        let shapes = self.defined.plans.keys().map(|var| (*var, model.shape(*var))).collect();
+        self.planned = Some(Planned { after, shapes });
+        Ok(phases)
+    }
+
+    fn committed(&mut self) {
+        let Some(Planned { after, shapes }) = self.planned.take() else { return };
+        self.committed = after;
+        self.defined.removed.clear();
+        for (var, shape) in shapes {
+            if let Some(state) = self.defined.states.get_mut(&var) {
+                state.extent = Some(shape);
+                state.placed.clear();
+            }
+        }
+    }
+}
+
+impl VariableState {
+    /// Whether a chunk of that cell may be there: committed, or placed since. What lies outside of both is left over
+    /// from a writer that was killed.
+    fn holds(&self, plan: &VariablePlan, cell: &[u64]) -> bool {
+        self.is_committed(plan, cell) || self.placed.contains(cell)
+    }
+
+    fn is_committed(&self, plan: &VariablePlan, cell: &[u64]) -> bool {
+        let Some(extent) = &self.extent else { return false };
+        cell.is_empty() || plan.encoding.grid.clipped_region(cell, extent).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,334 @@
+//! How one variable is stored: decided when it is defined, kept ever after.
+use super::stored::{ElementForm, FixedString, FormOf};
+use super::{ZarrWriter, base64, chunking, element};
+use crate::chunk_key::{ChunkKeys, Separator};
+use crate::{Dialect, special};
+use ncirrus_layout::{ByteOrder, ChunkGrid, Edge, Encoding, Error, Result, StoredType};
+use ncirrus_model::{
+    Atomic, CodecSpec, Endianness, FillValue, Model, TypeRef, Values, VarId, Variable, default_fill,
+};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// How one variable is stored.
+#[derive(Debug, Clone)]
+pub(crate) struct VariablePlan {
+    /// Key of the array below the root of the dataset.
+    pub(crate) key: String,
+    /// What the engine needs to know.
+    pub(crate) encoding: Arc<Encoding>,
+    /// Names of the chunks.
+    pub(crate) keys: ChunkKeys,
+    /// How the metadata describe the array.
+    pub(crate) array: ArrayForm,
+}
+
+/// How the metadata describe an array.
+#[derive(Debug, Clone)]
+pub(crate) enum ArrayForm {
+    /// As this writer chose.
+    New(Box<NewArray>),
+    /// As the dataset had it when it was opened for update.
+    Kept {
+        /// Whether `_nczarr_group` lists it.
+        listed: bool,
+        /// Whether it names its dimensions by xarray's convention.
+        names_dimensions: bool,
+    },
+}
+
+/// An array as this writer chose.
+#[derive(Debug, Clone)]
+pub(crate) struct NewArray {
+    pub(crate) form: ElementForm,
+    pub(crate) fill: Value,
+    /// The fill value as zarr-python reads it, for the consolidated copy.
+    pub(crate) copied_fill: Value,
+    pub(crate) chunks: Vec<u64>,
+    /// v2: the list `filters`, then `compressor`; v3: `codecs`.
+    pub(crate) codecs: Vec<Value>,
+    pub(crate) compressor: Value,
+}
+
+impl ArrayForm {
+    /// Whether the reference has a type for the array.
+    pub(crate) fn is_listed(&self) -> bool {
+        match self {
+            Self::New(array) => array.form.listed,
+            Self::Kept { listed, .. } => *listed,
+        }
+    }
+}
+
+/// Decides how a new variable is stored.
+///
+/// # Errors
+/// `Invalid` or `Unsupported` with what cannot be stored.
+pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) -> Result<VariablePlan> {
+    let Some(variable) = model.variable(var) else { return Err(Error::internal("no such variable")) };
+    let order = match variable.endianness {
+        Endianness::Big => ByteOrder::Big,
+        Endianness::Native | Endianness::Little => ByteOrder::Little,
+    };
+    let fixed = fixed_string(writer, model, var, variable)?;
+    let form = FormOf { model, dialect: writer.dialect, order, fixed }.of(variable.ty)?;
+    // Strings count as the reference counts them: a pointer (4.5).
+    let chunks = chunking::chunk_shape(model, var, form.stored.byte_len().unwrap_or(8), writer.chunk_bytes)?;
+    let own = own_fill(model, variable)?;
+    let (fill, copied_fill) = fill_value(writer.dialect, model, variable, &form, own.as_ref());
+    let (codecs, compressor) = codecs(writer.dialect, &form, order, &variable.filters)?;
+    let default = match model.base_atomic(variable.ty) {
+        Some(atomic) if matches!(variable.ty, TypeRef::Atomic(_)) => Some(default_fill(atomic)),
+        _ => element::zero(model, variable.ty),
+    };
+    let encoding = Encoding {
+        grid: ChunkGrid::regular(chunks.clone())?,
+        edge: Edge::Full,
+        stored: form.stored.clone(),
+        codecs: engine_codecs(&form, &variable.filters).into(),
+        fill: own.or(default).ok_or_else(|| Error::invalid("the variable's type is not defined"))?,
+    };
+    let keys = chunk_keys(writer);
+    let array = NewArray { form, fill, copied_fill, chunks, codecs, compressor };
+    Ok(VariablePlan { key, encoding: Arc::new(encoding), keys, array: ArrayForm::New(Box::new(array)) })
+}
+
+fn chunk_keys(writer: &ZarrWriter) -> ChunkKeys {
+    let is_v3 = writer.dialect.zarr_format() == 3;
+    let separator = if writer.slash.unwrap_or(is_v3) { Separator::Slash } else { Separator::Dot };
+    if is_v3 { ChunkKeys::v3(separator) } else { ChunkKeys::v2(separator) }
+}
+
+/// Length of a variable's strings: its attribute's, the caller's, or the root's (3.12).
+fn fixed_string(
+    writer: &ZarrWriter,
+    model: &Model,
+    var: VarId,
+    variable: &Variable,
+) -> Result<Option<FixedString>> {
+    if variable.ty != TypeRef::Atomic(Atomic::String) {
+        return Ok(None);
+    }
+    let length = |attributes: &ncirrus_model::AttributeState, name: &str| -> Result<Option<FixedString>> {
+        let Some(attribute) = attributes.known().and_then(|known| known.find(name)) else { return Ok(None) };
+        let value = attribute.values.integer(0).and_then(|value| u64::try_from(value).ok());
+        match value.filter(|value| (1..=u64::from(u32::MAX)).contains(value)) {
+            Some(byte_len) => Ok(Some(FixedString { byte_len, has_nulls: true })),
+            None => Err(Error::invalid(format!("attribute {name:?} is not a length"))),
+        }
+    };
+    if let Some(own) = length(&variable.attributes, special::MAX_STRING_LEN)? {
+        return Ok(Some(own));
+    }
+    if let Some(given) = writer.string_lengths.get(&model.variable_path(var)) {
+        return Ok(Some(*given));
+    }
+    match model.group(model.root()) {
+        Some(root) => length(&root.attributes, special::DEFAULT_MAX_STRING_LEN),
+        None => Ok(None),
+    }
+}
+
+/// The variable's own fill value, by its description or its attribute.
+fn own_fill(model: &Model, variable: &Variable) -> Result<Option<Values>> {
+    let attribute = variable.attributes.known().and_then(|known| known.find(special::FILL_VALUE));
+    let own = match (&variable.fill, attribute) {
+        (FillValue::Own(values), _) => values,
+        (FillValue::Default, Some(attribute)) if attribute.ty == variable.ty => &attribute.values,
+        _ => return Ok(None),
+    };
+    let fits = match model.base_atomic(variable.ty) {
+        Some(atomic) => own.atomic() == Some(atomic),
+        None => true,
+    };
+    if own.len() != 1 || !fits {
+        return Err(Error::invalid(format!(
+            "the fill value of {:?} is not one value of its type",
+            variable.name
+        )));
+    }
+    Ok(Some(own.clone()))
+}
+
+/// `fill_value` in the array's own document and in the consolidated copy (3.11).
+fn fill_value(
+    dialect: Dialect,
+    model: &Model,
+    variable: &Variable,
+    form: &ElementForm,
+    own: Option<&Values>,
+) -> (Value, Value) {
+    let is_v3 = dialect.zarr_format() == 3;
+    if form.framing.is_some() {
+        let text = match own {
+            Some(Values::String(strings)) => strings.get(0).and_then(|text| std::str::from_utf8(text).ok()),
+            _ => None,
+        };
+        let text = json!(text.unwrap_or_default());
+        return (text.clone(), text);
+    }
+    if own.is_none() && variable.fill == FillValue::None && !is_v3 {
+        return (Value::Null, Value::Null);
+    }
+    let zero = || element::zero(model, variable.ty);
+    let values = match (own, variable.ty) {
+        (Some(own), _) => Some(own.clone()),
+        (None, TypeRef::Atomic(atomic)) => Some(default_fill(atomic)),
+        (None, TypeRef::User(_)) => zero(),
+    };
+    let Some(values) = values else { return (Value::Null, Value::Null) };
+    match &form.stored {
+        StoredType::Char => char_fill(dialect, &values),
+        StoredType::Text { .. } => text_fill(dialect, &values),
+        StoredType::Opaque { .. } | StoredType::Compound { .. } => {
+            let mut bytes = Vec::new();
+            let packed = element::pack(model, variable.ty, &values, 0, &mut bytes);
+            let text = packed.map_or(Value::Null, |()| json!(base64::encode(&bytes)));
+            (text.clone(), text)
+        }
+        _ => {
+            let number = element::number(&values, 0).unwrap_or(Value::Null);
+            (number.clone(), number)
+        }
+    }
+}
+
+fn char_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
+    let byte = values.as_bytes().and_then(|bytes| bytes.first().copied()).unwrap_or(0);
+    if dialect == Dialect::Nczarr3 {
+        return (json!(byte), json!(byte));
+    }
+    let bytes = if byte == 0 { &[][..] } else { &[byte][..] };
+    let encoded = json!(base64::encode(bytes));
+    let plain = if byte.is_ascii() { json!(String::from_utf8_lossy(bytes)) } else { Value::Null };
+    if super::stored::char_dtype(dialect).is_some() { (plain, encoded) } else { (encoded.clone(), encoded) }
+}
+
+fn text_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
+    let bytes = match values {
+        Values::String(strings) => strings.get(0).unwrap_or_default(),
+        _ => &[],
+    };
+    let encoded = json!(base64::encode(bytes));
+    let plain = std::str::from_utf8(bytes).map_or(Value::Null, |text| json!(text));
+    if super::stored::char_dtype(dialect).is_some() { (plain, encoded) } else { (encoded.clone(), encoded) }
+}
+
+/// The chain that the engine runs: the filters; framing is absorbed by the stored type.
+fn engine_codecs(form: &ElementForm, filters: &[CodecSpec]) -> Vec<CodecSpec> {
+    let own = |spec: &&CodecSpec| !matches!(spec, CodecSpec::V3 { name, .. } if is_array_to_bytes(name));
+    filters.iter().filter(own).map(|spec| with_element_size(spec, form)).collect()
+}
+
+/// Shuffle works on elements, whatever its caller thought their size was (11.3).
+fn with_element_size(spec: &CodecSpec, form: &ElementForm) -> CodecSpec {
+    match (spec, form.stored.byte_len()) {
+        (CodecSpec::V2(map), Some(len)) if map.get("id").and_then(Value::as_str) == Some("shuffle") => {
+            let mut map = map.clone();
+            map.insert("elementsize".to_owned(), json!(len));
+            CodecSpec::V2(map)
+        }
+        _ => spec.clone(),
+    }
+}
+
+/// v2: `filters` and `compressor`; v3: `codecs` and null (11.1, 6.2).
+fn codecs(
+    dialect: Dialect,
+    form: &ElementForm,
+    order: ByteOrder,
+    filters: &[CodecSpec],
+) -> Result<(Vec<Value>, Value)> {
+    if dialect.zarr_format() == 3 {
+        return Ok((v3_codecs(form, order, filters)?, Value::Null));
+    }
+    let mut list: Vec<Value> = form.framing.map(|id| json!({"id": id})).into_iter().collect();
+    for spec in filters {
+        match with_element_size(spec, form) {
+            CodecSpec::V2(map) => list.push(Value::Object(map)),
+            other => return Err(foreign_codec(&other, "v2")),
+        }
+    }
+    let last_compresses = filters.last().is_some_and(|spec| !is_not_compressor(&spec.identifier()));
+    let compressor = if last_compresses { list.pop().unwrap_or(Value::Null) } else { Value::Null };
+    Ok((list, compressor))
+}
+
+fn v3_codecs(form: &ElementForm, order: ByteOrder, filters: &[CodecSpec]) -> Result<Vec<Value>> {
+    let mut before = Vec::new();
+    let mut after = Vec::new();
+    for spec in filters {
+        let CodecSpec::V3 { name, configuration } = spec else { return Err(foreign_codec(spec, "v3")) };
+        if name == "sharding_indexed" {
+            return Err(Error::unsupported(
+                "writing sharded arrays is not supported; leave out sharding_indexed",
+            ));
+        }
+        if is_array_to_bytes(name) {
+            continue;
+        }
+        let codec = named_codec(name, configuration);
+        if is_array_to_array(name) { before.push(codec) } else { after.push(codec) }
+    }
+    before.push(match (form.framing, &form.stored) {
+        (Some(framing), _) => json!({"name": framing}),
+        (None, StoredType::Integer { size: 2.., .. } | StoredType::Float { .. }) => endian(order),
+        (None, StoredType::Compound { .. }) => endian(ByteOrder::Little),
+        _ => json!({"name": "bytes"}),
+    });
+    before.extend(after);
+    Ok(before)
+}
+
+fn endian(order: ByteOrder) -> Value {
+    let endian = if order == ByteOrder::Big { "big" } else { "little" };
+    json!({"name": "bytes", "configuration": {"endian": endian}})
+}
+
+fn named_codec(name: &str, configuration: &Map<String, Value>) -> Value {
+    if configuration.is_empty() {
+        json!({"name": name})
+    } else {
+        json!({"name": name, "configuration": configuration})
+    }
+}
+
+fn foreign_codec(spec: &CodecSpec, wanted: &str) -> Error {
+    Error::invalid(format!("codec {:?} is not described in the words of zarr {wanted}", spec.identifier()))
+}
+
+fn is_array_to_bytes(name: &str) -> bool {
+    matches!(name, "bytes" | "endian" | "vlen-utf8" | "vlen-bytes")
+}
+
+fn is_array_to_array(name: &str) -> bool {
+    let name = name.strip_prefix("numcodecs.").unwrap_or(name);
+    matches!(
+        name,
+        "transpose" | "bitround" | "delta" | "fixedscaleoffset" | "quantize" | "astype" | "packbits"
+    )
+}
+
+/// Codecs that stand in `filters` even when they come last.
+fn is_not_compressor(id: &str) -> bool {
+    const FILTERS: [&str; 14] = [
+        "shuffle",
+        "delta",
+        "fixedscaleoffset",
+        "quantize",
+        "packbits",
+        "categorize",
+        "astype",
+        "bitround",
+        "fletcher32",
+        "crc32",
+        "crc32c",
+        "adler32",
+        "jenkins_lookup3",
+        "nbit",
+    ];
+    FILTERS.contains(&id) || id.starts_with("vlen-")
+}
+
+#[cfg(test)]
+mod tests;

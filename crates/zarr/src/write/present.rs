@@ -1,0 +1,428 @@
+//! A dataset that is opened for update: what its documents say now, so that what does not change stays as it is.
+use super::attributes::WrittenAttributes;
+use super::cells::CellSet;
+use super::names::{self, EXTENSION};
+use super::placer::{Defined, VariableState, ZarrPlacer};
+use super::plan::{ArrayForm, VariablePlan};
+use super::{ZarrWriter, commit::Committed};
+use crate::chunk_key::{ChunkKeys, Separator};
+use crate::{Dialect, json, special};
+use ncirrus_layout::{Catalog, Driver};
+use ncirrus_layout::{
+    Encoding, Error, ErrorKind, Layout, ObjectId, OpenOptions, Result, Source, Stall, Step, View, Want, join,
+    join_each, settle,
+};
+use ncirrus_model::{AttributeState, Attributes, GroupId, Model, NodeId, TypeId, VarId};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the store held when the dataset was opened.
+#[derive(Debug)]
+pub(crate) struct Present {
+    /// The model, with all attributes.
+    pub(crate) model: Model,
+    /// Individual documents by key.
+    pub(crate) objects: HashMap<String, Value>,
+    /// Their copies in consolidated metadata.
+    copies: HashMap<String, Value>,
+    dialect: Dialect,
+}
+
+/// The attributes of one node as they were.
+pub(crate) struct KeptAttributes<'a> {
+    pub(crate) known: &'a Attributes,
+    plain: Option<&'a Map<String, Value>>,
+    types: HashMap<&'a str, &'a Value>,
+    extension: &'a [Value],
+}
+
+/// Opens a dataset for update, in its own dialect.
+///
+/// # Errors
+/// A need; `Unsupported` for dialects that can only be read; what reading fails with.
+#[expect(dead_code, reason = "used as soon as the driver is there")]
+pub(crate) fn open(
+    driver: &dyn Driver,
+    writer: &ZarrWriter,
+    view: &dyn View,
+    root: &ObjectId,
+    model: &Model,
+) -> Step<ZarrPlacer> {
+    let catalog = driver.open(view, root, &OpenOptions::default())?;
+    let dialect = writable_dialect(catalog.as_ref())?;
+    let tree = catalog.tree(view)?;
+    check_same(&tree, model)?;
+    let (objects, copies, consolidated) = read_objects(view, root, &tree, dialect)?;
+    let with_attributes = attributes(view, catalog.as_ref(), &tree)?;
+    let present = Present { model: with_attributes, objects, copies, dialect };
+    let variables = tree.variables();
+    let sources = join_each(variables.iter(), |var| catalog.source(view, *var))?;
+    let mut defined = Defined { groups: group_keys(&tree), ..Defined::default() };
+    let mut closed = HashMap::new();
+    for (var, source) in variables.into_iter().zip(sources) {
+        match source.and_then(|source| present.plan(var, source)) {
+            Ok((plan, state)) => {
+                defined.plans.insert(var, plan);
+                defined.states.insert(var, state);
+            }
+            Err(error) => _ = closed.insert(var, error.at_path(tree.variable_path(var))),
+        }
+    }
+    let writer = present.writer(writer, &defined, consolidated);
+    let mut committed: Committed = present.objects.clone();
+    if let (true, Some(copy)) = (consolidated, present.copies.get(special::ZMETADATA)) {
+        committed.insert(special::ZMETADATA.to_owned(), copy.clone());
+    }
+    let root = root.clone();
+    Ok(ZarrPlacer { writer, root, present: Some(present), defined, committed, closed, planned: None })
+}
+
+const DIALECTS: [Dialect; 12] = [
+    Dialect::V1,
+    Dialect::V1Documented,
+    Dialect::UpperCase,
+    Dialect::UpperCaseXarray,
+    Dialect::LowerCase,
+    Dialect::Attributes,
+    Dialect::PlainXarray,
+    Dialect::Plain,
+    Dialect::Xarray,
+    Dialect::V3,
+    Dialect::Nczarr3,
+    Dialect::Draft2018,
+];
+
+fn writable_dialect(catalog: &dyn Catalog) -> Result<Dialect> {
+    let facts = catalog.facts();
+    let id = facts.iter().find(|(name, _)| *name == "dialect").map(|(_, id)| id.as_str()).unwrap_or_default();
+    match DIALECTS.into_iter().find(|dialect| dialect.id() == id) {
+        Some(dialect @ (Dialect::V1 | Dialect::V1Documented | Dialect::Draft2018)) => {
+            Err(Error::unsupported(format!(
+                "a dataset of dialect {dialect} cannot be changed in place; copy it to a new one"
+            )))
+        }
+        Some(dialect) => Ok(dialect),
+        None => Err(Error::internal(format!("dialect {id:?} is unknown"))),
+    }
+}
+
+/// The caller's model must be of this dataset: ids name its members.
+fn check_same(tree: &Model, model: &Model) -> Result<()> {
+    let paths = |model: &Model| -> Vec<(VarId, String)> {
+        model.variables().into_iter().map(|var| (var, model.variable_path(var))).collect()
+    };
+    if paths(tree) == paths(model) && tree.walk() == model.walk() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Changed, "the dataset changed since it was opened"))
+}
+
+fn group_keys(tree: &Model) -> HashMap<GroupId, String> {
+    tree.walk().into_iter().map(|id| (id, key(&tree.group_path(id)))).collect()
+}
+
+fn key(path: &str) -> String {
+    path.trim_start_matches('/').to_owned()
+}
+
+fn join_key(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
+}
+
+type Objects = HashMap<String, Value>;
+
+/// The individual documents, their consolidated copies, and whether there are any.
+fn read_objects(
+    view: &dyn View,
+    root: &ObjectId,
+    tree: &Model,
+    dialect: Dialect,
+) -> Step<(Objects, Objects, bool)> {
+    let is_v3 = dialect.zarr_format() == 3;
+    let group_names: &[&str] =
+        if is_v3 { &[special::ZARR_JSON] } else { &[special::ZGROUP, special::ZATTRS] };
+    let array_names: &[&str] =
+        if is_v3 { &[special::ZARR_JSON] } else { &[special::ZARRAY, special::ZATTRS] };
+    let mut keys = vec![special::ZMETADATA.to_owned()];
+    for group in tree.walk() {
+        let prefix = key(&tree.group_path(group));
+        keys.extend(group_names.iter().map(|name| join_key(&prefix, name)));
+    }
+    for var in tree.variables() {
+        let prefix = key(&tree.variable_path(var));
+        keys.extend(array_names.iter().map(|name| join_key(&prefix, name)));
+    }
+    let values = join(keys.iter(), |key| read_value(view, &root.child(key)))?;
+    let mut objects: Objects =
+        keys.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))).collect();
+    let zmetadata = objects.remove(special::ZMETADATA).filter(|_| !is_v3);
+    if objects.contains_key(special::ZARRAY) {
+        return Err(
+            Error::unsupported("an array at the root cannot be changed; copy it to a new dataset").into()
+        );
+    }
+    let copies = match (&zmetadata, is_v3) {
+        (Some(whole), _) => copies_of(whole, |key| key.to_owned()),
+        (None, true) => {
+            let whole = objects.get(special::ZARR_JSON).and_then(|root| root.get("consolidated_metadata"));
+            whole.map(|whole| copies_of(whole, |path| join_key(path, special::ZARR_JSON))).unwrap_or_default()
+        }
+        (None, false) => Objects::new(),
+    };
+    let consolidated =
+        zmetadata.is_some() || (is_v3 && objects.get(special::ZARR_JSON).is_some_and(has_consolidated));
+    let mut copies = copies;
+    copies.extend(zmetadata.map(|whole| (special::ZMETADATA.to_owned(), whole)));
+    Ok((objects, copies, consolidated))
+}
+
+fn has_consolidated(root: &Value) -> bool {
+    root.get("consolidated_metadata").is_some_and(|whole| !whole.is_null())
+}
+
+fn copies_of(whole: &Value, key: impl Fn(&str) -> String) -> Objects {
+    let members = whole.get("metadata").and_then(Value::as_object);
+    members.into_iter().flatten().map(|(name, body)| (key(name), body.clone())).collect()
+}
+
+/// A document; absent and unreadable ones are `None`: the model has a fault in their place.
+fn read_value(view: &dyn View, object: &ObjectId) -> Step<Option<Value>> {
+    let read = settle(view.read(object, Want::All)).map_err(Stall::Need)?;
+    let Some(blob) = read? else { return Ok(None) };
+    Ok(json::parse(&blob.bytes, view.limits()).ok().map(|json| json.to_value()))
+}
+
+/// The model with all attributes at hand.
+fn attributes(view: &dyn View, catalog: &dyn Catalog, tree: &Model) -> Step<Model> {
+    let groups = tree.walk().into_iter().map(NodeId::Group);
+    let nodes: Vec<NodeId> = groups.chain(tree.variables().into_iter().map(NodeId::Variable)).collect();
+    let pending = |node: &&NodeId| matches!(tree.attributes(**node), Some(AttributeState::Pending));
+    let nodes: Vec<NodeId> = nodes.iter().filter(pending).copied().collect();
+    let mut model = tree.clone();
+    for (node, attributes) in nodes.iter().zip(catalog.attributes(view, &nodes)?) {
+        if let Some(state) = model.attributes_mut(*node) {
+            *state = match attributes {
+                Ok(attributes) => AttributeState::Known(attributes),
+                Err(error) => AttributeState::Damaged((&error).into()),
+            };
+        }
+    }
+    Ok(model)
+}
+
+impl Present {
+    fn is_v3(&self) -> bool {
+        self.dialect.zarr_format() == 3
+    }
+
+    /// The caller's choices with those of the dataset in their place.
+    fn writer(&self, writer: &ZarrWriter, defined: &Defined, consolidated: bool) -> ZarrWriter {
+        let names =
+            |plan: &VariablePlan| matches!(plan.array, ArrayForm::Kept { names_dimensions: true, .. });
+        let mut plans = defined.plans.values();
+        let first = plans.clone().next();
+        ZarrWriter {
+            dialect: self.dialect,
+            array_dimensions: if first.is_none() { writer.array_dimensions } else { plans.any(names) },
+            consolidated,
+            slash: writer.slash.or(first.map(|plan| plan.keys.separator == Separator::Slash)),
+            ..writer.clone()
+        }
+    }
+
+    /// How a variable is stored that is there already.
+    fn plan(&self, var: VarId, source: Source) -> Result<(VariablePlan, VariableState)> {
+        let Some(described) = self.model.variable(var).cloned() else {
+            return Err(Error::internal("the variable is not in the model"));
+        };
+        let array =
+            self.array(var, false).ok_or_else(|| Error::not_found("the array has no metadata object"))?;
+        let Layout::Grid { grid, edge, codecs, .. } = source.layout else {
+            return Err(Error::unsupported("the variable is not stored in chunks"));
+        };
+        if is_sharded(array) {
+            return Err(Error::unsupported("writing into sharded arrays is not supported"));
+        }
+        if grid.rank() != described.rank() {
+            return Err(Error::unsupported("the array has more axes than the variable"));
+        }
+        let keys = chunk_keys(array, self.is_v3())?;
+        let names_dimensions = if self.is_v3() {
+            array.contains_key("dimension_names")
+        } else {
+            self.array_attributes(var, false)
+                .is_some_and(|attributes| attributes.contains_key(special::ARRAY_DIMENSIONS))
+        };
+        let array = ArrayForm::Kept { listed: self.is_listed(var), names_dimensions };
+        let encoding = Encoding { grid, edge, stored: source.stored, codecs, fill: source.fill };
+        let plan = VariablePlan {
+            key: key(&self.model.variable_path(var)),
+            encoding: Arc::new(encoding),
+            keys,
+            array,
+        };
+        let placed = CellSet::new(0);
+        let state = VariableState { described, extent: Some(source.extent), placed, has_data: true };
+        Ok((plan, state))
+    }
+
+    /// Key of a document of a group that was there.
+    pub(crate) fn group_key(&self, group: GroupId, name: &str) -> Option<String> {
+        self.model.group(group).map(|_| join_key(&key(&self.model.group_path(group)), name))
+    }
+
+    /// The document of an array that was there; `copy`: the one in consolidated metadata, if there is one.
+    pub(crate) fn array(&self, var: VarId, copy: bool) -> Option<&Map<String, Value>> {
+        let name = if self.is_v3() { special::ZARR_JSON } else { special::ZARRAY };
+        self.array_document(var, name, copy)
+    }
+
+    /// The attributes of an array that was there, as they are stored.
+    pub(crate) fn array_attributes(&self, var: VarId, copy: bool) -> Option<&Map<String, Value>> {
+        if self.is_v3() {
+            return self.array(var, copy)?.get("attributes")?.as_object();
+        }
+        self.array_document(var, special::ZATTRS, copy)
+    }
+
+    fn array_document(&self, var: VarId, name: &str, copy: bool) -> Option<&Map<String, Value>> {
+        self.model.variable(var)?;
+        let key = join_key(&key(&self.model.variable_path(var)), name);
+        let (first, second) =
+            if copy { (&self.copies, &self.objects) } else { (&self.objects, &self.copies) };
+        first.get(&key).or_else(|| second.get(&key))?.as_object()
+    }
+
+    fn group_attributes(&self, group: GroupId) -> Option<&Map<String, Value>> {
+        let name = if self.is_v3() { special::ZARR_JSON } else { special::ZATTRS };
+        let key = self.group_key(group, name)?;
+        let body = self.objects.get(&key).or_else(|| self.copies.get(&key))?;
+        if self.is_v3() { body.get("attributes")?.as_object() } else { body.as_object() }
+    }
+
+    /// The attributes of a node that was there, when they could be read.
+    pub(crate) fn attributes(&self, node: NodeId) -> Option<KeptAttributes<'_>> {
+        let known = self.model.attributes(node)?.known()?;
+        let plain = match node {
+            NodeId::Group(id) => self.group_attributes(id),
+            NodeId::Variable(id) => self.array_attributes(id, false),
+        };
+        let extension = plain.and_then(|plain| plain.get(EXTENSION)?.get("attributes")?.as_array());
+        Some(KeptAttributes {
+            known,
+            plain,
+            types: plain.map(type_words).unwrap_or_default(),
+            extension: extension.map(Vec::as_slice).unwrap_or_default(),
+        })
+    }
+
+    /// Whether the group's list has the variable; without NCZarr there is no list.
+    pub(crate) fn is_listed(&self, var: VarId) -> bool {
+        let Some(group) = self.model.variable_group(var) else { return false };
+        let Some(variable) = self.model.variable(var) else { return false };
+        let in_zgroup = || self.objects.get(&self.group_key(group, special::ZGROUP)?)?.as_object();
+        let attributes = self.group_attributes(group);
+        let information = [attributes, in_zgroup()]
+            .into_iter()
+            .flatten()
+            .find_map(|body| body.get(special::GROUP).or_else(|| body.get(special::UC_GROUP)));
+        let list = information.and_then(|body| body.get("arrays").or_else(|| body.get("vars"))?.as_array());
+        list.is_none_or(|list| list.iter().any(|name| name.as_str() == Some(&variable.name)))
+    }
+
+    /// Whether a type is to be described by the extension: those that reading made up are not.
+    pub(crate) fn defines(&self, id: TypeId) -> bool {
+        let (Some(ty), Some(group)) = (self.model.user_type(id), self.model.type_group(id)) else {
+            return true;
+        };
+        let types =
+            self.group_attributes(group).and_then(|body| body.get(EXTENSION)?.get("types")?.as_array());
+        let is_it = |definition: &Value| definition.get("name").and_then(Value::as_str) == Some(&ty.name);
+        types.is_some_and(|types| types.iter().any(is_it))
+    }
+}
+
+impl KeptAttributes<'_> {
+    /// Copies an attribute that did not change; nothing when reading made it up.
+    pub(crate) fn copy(&self, name: &str, index: usize, written: &mut WrittenAttributes) {
+        if let Some(value) = self.plain.and_then(|plain| plain.get(name)) {
+            written.plain.insert(name.to_owned(), value.clone());
+            if let Some(word) = self.types.get(name) {
+                written.types.insert(name.to_owned(), (*word).clone());
+            }
+        }
+        let named = |entry: &&Value| entry.get("name").and_then(Value::as_str) == Some(name);
+        if let Some(entry) = self.extension.iter().find(named) {
+            let mut entry = entry.clone();
+            entry["index"] = Value::from(index);
+            written.extension.push(entry);
+        }
+    }
+
+    /// Copies what the store has and the model does not show.
+    pub(crate) fn copy_hidden(&self, written: &mut WrittenAttributes) {
+        for (name, value) in self.plain.into_iter().flatten() {
+            let is_shown = self.known.find(name).is_some() || written.plain.contains_key(name);
+            if !is_shown && !is_composed(name) {
+                written.plain.insert(name.clone(), value.clone());
+                if let Some(word) = self.types.get(name.as_str()) {
+                    written.types.insert(name.clone(), (*word).clone());
+                }
+            }
+        }
+    }
+
+    /// Copies everything.
+    pub(crate) fn copy_all(&self, written: &mut WrittenAttributes) {
+        for (index, attribute) in self.known.iter().enumerate() {
+            self.copy(&attribute.name, index, written);
+        }
+        self.copy_hidden(written);
+    }
+}
+
+/// Whether the composer writes the attribute itself.
+fn is_composed(name: &str) -> bool {
+    names::is_reserved(name) && name != special::PROPERTIES && !special::is_virtual(name)
+}
+
+/// Attribute types in whichever dialect.
+fn type_words(plain: &Map<String, Value>) -> HashMap<&str, &Value> {
+    let dictionary = [special::ATTRIBUTES, special::UC_ATTRIBUTES]
+        .into_iter()
+        .find_map(|name| plain.get(name)?.get("types")?.as_object());
+    let named = dictionary.into_iter().flatten().map(|(name, word)| (name.as_str(), word));
+    let list = plain.get(special::ATTRIBUTES_3).and_then(|body| body.get("attribute_types")?.as_array());
+    let listed = list
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some((entry.get("name")?.as_str()?, entry.get("configuration")?.get("type")?)));
+    named.chain(listed).collect()
+}
+
+fn is_sharded(array: &Map<String, Value>) -> bool {
+    let codecs = array.get("codecs").and_then(Value::as_array);
+    codecs
+        .into_iter()
+        .flatten()
+        .any(|codec| codec.get("name").and_then(Value::as_str) == Some("sharding_indexed"))
+}
+
+fn chunk_keys(array: &Map<String, Value>, is_v3: bool) -> Result<ChunkKeys> {
+    let unknown = || Error::unsupported("the names of the array's chunks follow an unknown rule");
+    if !is_v3 {
+        let text = array.get("dimension_separator").map_or(Some("."), Value::as_str).ok_or_else(unknown)?;
+        return Separator::from_text(text).map(ChunkKeys::v2).ok_or_else(unknown);
+    }
+    let encoding = array.get("chunk_key_encoding").ok_or_else(unknown)?;
+    let separator =
+        encoding.get("configuration").and_then(|body| body.get("separator")).and_then(Value::as_str);
+    let name = encoding.get("name").and_then(Value::as_str).or_else(|| encoding.as_str());
+    let (default, keys): (_, fn(Separator) -> ChunkKeys) = match name {
+        Some("default") => ("/", ChunkKeys::v3),
+        Some("v2") => (".", ChunkKeys::v2),
+        _ => return Err(unknown()),
+    };
+    Separator::from_text(separator.unwrap_or(default)).map(keys).ok_or_else(unknown)
+}

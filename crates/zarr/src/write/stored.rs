@@ -1,0 +1,267 @@
+//! How each type is stored (`nczarr.md` 3.12, 6.2, `docs/formats/nczarr.md`).
+use crate::Dialect;
+use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType, TextEncoding};
+use ncirrus_model::{Atomic, Field, Model, TypeRef, UserKind};
+use serde_json::{Value, json};
+
+/// Strings of a fixed number of bytes, for a variable whose longest string is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FixedString {
+    /// Bytes of the longest string.
+    pub byte_len: u64,
+    /// Whether any string is null; if so, empty strings are stored as null strings.
+    pub has_nulls: bool,
+}
+
+/// How the elements of a variable are stored, in the words of the engine and of the metadata.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ElementForm {
+    /// For the engine.
+    pub(crate) stored: StoredType,
+    /// `dtype` (v2) or `data_type` (v3).
+    pub(crate) data_type: Value,
+    /// The codec that frames elements without fixed size.
+    pub(crate) framing: Option<&'static str>,
+    /// What `_ncirrus` says about the array; `None` when the data type says it all.
+    pub(crate) extension_type: Option<String>,
+    /// Nothing but NUL is an empty string, not a null one.
+    pub(crate) zeros_are_empty: bool,
+    /// Whether the reference has a type for it, so that the array may be listed.
+    pub(crate) listed: bool,
+    /// NCZarr v3's word for what the data type does not say (6.3).
+    pub(crate) alias: Option<&'static str>,
+}
+
+/// What a form depends on beside the type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FormOf<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) dialect: Dialect,
+    pub(crate) order: ByteOrder,
+    pub(crate) fixed: Option<FixedString>,
+}
+
+impl FormOf<'_> {
+    /// The form of a type's elements.
+    ///
+    /// # Errors
+    /// `Unsupported` when the type is not defined or too large.
+    pub(crate) fn of(&self, ty: TypeRef) -> Result<ElementForm> {
+        match ty {
+            TypeRef::Atomic(Atomic::Char) => Ok(self.char()),
+            TypeRef::Atomic(Atomic::String) => Ok(self.string()),
+            TypeRef::Atomic(atomic) => Ok(self.number(atomic)),
+            TypeRef::User(_) => self.user(ty),
+        }
+    }
+
+    fn is_v3(&self) -> bool {
+        self.dialect.zarr_format() == 3
+    }
+
+    fn form(stored: StoredType, data_type: Value) -> ElementForm {
+        ElementForm {
+            stored,
+            data_type,
+            framing: None,
+            extension_type: None,
+            zeros_are_empty: false,
+            listed: true,
+            alias: None,
+        }
+    }
+
+    fn number(&self, atomic: Atomic) -> ElementForm {
+        let name = if self.is_v3() { v3_name(atomic) } else { v2_name(atomic, self.order) };
+        Self::form(stored_number(atomic, self.order), Value::String(name))
+    }
+
+    /// NCZarr needs `>S1`, which only the reference knows; elsewhere `|S1` and a word of ours.
+    fn char(&self) -> ElementForm {
+        let data_type = match self.dialect {
+            Dialect::Nczarr3 => json!("uint8"),
+            Dialect::V3 => json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 1}}),
+            dialect => json!(char_dtype(dialect).unwrap_or("|S1")),
+        };
+        let said = self.dialect == Dialect::Nczarr3 || char_dtype(self.dialect).is_some();
+        ElementForm {
+            extension_type: (!said).then(|| "char".to_owned()),
+            alias: Some("char"),
+            ..Self::form(StoredType::Char, data_type)
+        }
+    }
+
+    fn string(&self) -> ElementForm {
+        let Some(FixedString { byte_len, has_nulls }) = self.fixed else {
+            let data_type = if self.is_v3() { json!("string") } else { json!("|O") };
+            return ElementForm {
+                framing: Some("vlen-utf8"),
+                listed: !self.dialect.is_nczarr(),
+                alias: Some("string"),
+                ..Self::form(StoredType::Sequence(SequenceItem::Text), data_type)
+            };
+        };
+        let byte_len = byte_len.max(1);
+        let encoding = if has_nulls { TextEncoding::NulPadded } else { TextEncoding::NulPaddedEmpty };
+        let data_type = if self.is_v3() {
+            json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": byte_len}})
+        } else {
+            json!(format!("|S{byte_len}"))
+        };
+        ElementForm {
+            extension_type: (!has_nulls || !self.dialect.is_nczarr()).then(|| "string".to_owned()),
+            zeros_are_empty: !has_nulls,
+            listed: !self.dialect.has_one_byte_unicode(),
+            alias: Some("string"),
+            ..Self::form(StoredType::Text { byte_len, encoding }, data_type)
+        }
+    }
+
+    fn user(&self, ty: TypeRef) -> Result<ElementForm> {
+        let TypeRef::User(id) = ty else { return Err(Error::internal("not a user-defined type")) };
+        let Some(definition) = self.model.user_type(id) else {
+            return Err(Error::invalid("the variable's type is not defined"));
+        };
+        let form = match &definition.kind {
+            UserKind::Enum { base, .. } => self.number(*base),
+            UserKind::Opaque(size) => self.raw(StoredType::Opaque { byte_len: *size }, *size),
+            UserKind::Compound(fields) => match self.model.packed_len(ty) {
+                Some(len) => self.compound(fields, len)?,
+                None => self.sequence(SequenceItem::Packed),
+            },
+            UserKind::Vlen(base) => match self.model.packed_len(*base) {
+                Some(_) => self.sequence(SequenceItem::Array(Box::new(self.packed(*base)?))),
+                None => self.sequence(SequenceItem::Packed),
+            },
+        };
+        Ok(ElementForm { extension_type: Some(self.model.type_path(id)), listed: false, alias: None, ..form })
+    }
+
+    fn raw(&self, stored: StoredType, byte_len: u64) -> ElementForm {
+        let data_type = if self.is_v3() {
+            json!({"name": "raw_bytes", "configuration": {"length_bytes": byte_len}})
+        } else {
+            json!(format!("|V{byte_len}"))
+        };
+        Self::form(stored, data_type)
+    }
+
+    fn sequence(&self, item: SequenceItem) -> ElementForm {
+        let data_type = if self.is_v3() { json!("variable_length_bytes") } else { json!("|O") };
+        ElementForm { framing: Some("vlen-bytes"), ..Self::form(StoredType::Sequence(item), data_type) }
+    }
+
+    fn compound(&self, fields: &[Field], byte_len: u64) -> Result<ElementForm> {
+        let stored = self.packed_fields(fields)?;
+        let named = |field: &Field| {
+            let ty = self.model.base_atomic(field.ty).filter(|atomic| atomic.is_numeric())?;
+            let name = if self.is_v3() { v3_name(ty) } else { v2_name(ty, ByteOrder::Little) };
+            field.dims.is_empty().then(|| json!([field.name, name]))
+        };
+        let Some(named) = fields.iter().map(named).collect::<Option<Vec<_>>>() else {
+            return Ok(self.raw(stored, byte_len));
+        };
+        let data_type = if self.is_v3() {
+            json!({"name": "structured", "configuration": {"fields": named}})
+        } else {
+            Value::Array(named)
+        };
+        Ok(Self::form(stored, data_type))
+    }
+
+    fn packed_fields(&self, fields: &[Field]) -> Result<StoredType> {
+        let mut offset = 0u64;
+        let mut stored = Vec::with_capacity(fields.len());
+        for field in fields {
+            let part = self.packed(field.ty)?;
+            let count = field.element_count();
+            let len = part.byte_len().and_then(|len| len.checked_mul(count));
+            stored.push(StoredField { offset, stored: part, count });
+            let end = len.and_then(|len| offset.checked_add(len));
+            offset = end.ok_or_else(|| Error::unsupported("the compound type is too large"))?;
+        }
+        Ok(StoredType::Compound { byte_len: offset, fields: stored.into() })
+    }
+
+    /// A type of fixed size inside another: packed, little-endian.
+    fn packed(&self, ty: TypeRef) -> Result<StoredType> {
+        let undefined = || Error::invalid("a type refers to one that is not defined or has no fixed size");
+        let id = match ty {
+            TypeRef::Atomic(Atomic::Char) => return Ok(StoredType::Char),
+            TypeRef::Atomic(Atomic::String) => return Err(undefined()),
+            TypeRef::Atomic(atomic) => return Ok(stored_number(atomic, ByteOrder::Little)),
+            TypeRef::User(id) => id,
+        };
+        match &self.model.user_type(id).ok_or_else(undefined)?.kind {
+            UserKind::Enum { base, .. } => Ok(stored_number(*base, ByteOrder::Little)),
+            UserKind::Opaque(size) => Ok(StoredType::Opaque { byte_len: *size }),
+            UserKind::Compound(fields) => self.packed_fields(fields),
+            UserKind::Vlen(_) => Err(undefined()),
+        }
+    }
+}
+
+/// What the reference calls NC_CHAR, to tell it from NC_STRING (3.12); `None` outside its dialects.
+pub(crate) fn char_dtype(dialect: Dialect) -> Option<&'static str> {
+    match dialect {
+        Dialect::Attributes | Dialect::LowerCase => Some(">S1"),
+        Dialect::UpperCase | Dialect::UpperCaseXarray => Some("<U1"),
+        _ => None,
+    }
+}
+
+fn stored_number(atomic: Atomic, order: ByteOrder) -> StoredType {
+    let signed = matches!(atomic, Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64);
+    match atomic {
+        Atomic::Float => StoredType::Float { size: 4, order },
+        Atomic::Double => StoredType::Float { size: 8, order },
+        Atomic::Byte | Atomic::UByte | Atomic::Char | Atomic::String => {
+            StoredType::Integer { size: 1, signed, order: ByteOrder::Little }
+        }
+        Atomic::Short | Atomic::UShort => StoredType::Integer { size: 2, signed, order },
+        Atomic::Int | Atomic::UInt => StoredType::Integer { size: 4, signed, order },
+        Atomic::Int64 | Atomic::UInt64 => StoredType::Integer { size: 8, signed, order },
+    }
+}
+
+/// Kind letter and size, as in a dtype without its byte order.
+pub(crate) fn kind_and_size(atomic: Atomic) -> &'static str {
+    match atomic {
+        Atomic::Byte => "i1",
+        Atomic::Char | Atomic::String => "S1",
+        Atomic::Short => "i2",
+        Atomic::Int => "i4",
+        Atomic::Float => "f4",
+        Atomic::Double => "f8",
+        Atomic::UByte => "u1",
+        Atomic::UShort => "u2",
+        Atomic::UInt => "u4",
+        Atomic::Int64 => "i8",
+        Atomic::UInt64 => "u8",
+    }
+}
+
+fn v2_name(atomic: Atomic, order: ByteOrder) -> String {
+    let mark = match (atomic.byte_len(), order) {
+        (Some(1) | None, _) => '|',
+        (_, ByteOrder::Little) => '<',
+        (_, ByteOrder::Big) => '>',
+    };
+    format!("{mark}{}", kind_and_size(atomic))
+}
+
+fn v3_name(atomic: Atomic) -> String {
+    match atomic {
+        Atomic::Byte => "int8",
+        Atomic::Short => "int16",
+        Atomic::Int => "int32",
+        Atomic::Int64 => "int64",
+        Atomic::UByte | Atomic::Char | Atomic::String => "uint8",
+        Atomic::UShort => "uint16",
+        Atomic::UInt => "uint32",
+        Atomic::UInt64 => "uint64",
+        Atomic::Float => "float32",
+        Atomic::Double => "float64",
+    }
+    .to_owned()
+}
