@@ -8,7 +8,7 @@ use crate::out::Out;
 use crate::text::{self, VerticalTab};
 use ncirrus_model::{Atomic, Attribute, Model, NodeId, TypeRef, Values};
 
-/// Writes one attribute with its line's end.
+/// Writes one attribute up to its semicolon.
 pub(crate) fn write(
     out: &mut Out<'_>,
     model: &Model,
@@ -32,7 +32,7 @@ pub(crate) fn write(
     out.push(&escape_name(&attribute.name));
     out.push(" = ");
     write_values(out, model, attribute, options);
-    out.push(" ;\n");
+    out.push(" ;");
 }
 
 /// String and user types stand in front, others are told by their suffix. An empty attribute is shown as text.

@@ -38,7 +38,8 @@ pub(crate) fn print(printer: &mut Printer<'_, '_>, id: VarId, indent: usize) -> 
     printer.out.push("\n");
     printer.out.blanks(indent + 1);
     printer.out.push(&escape_name(&variable.name));
-    let mut rows = Rows::new(model, variable, &shape, &model.growing(id), indent, printer.options);
+    let time = printer.time_axis(id);
+    let mut rows = Rows::new(model, variable, &shape, &model.growing(id), time, indent, printer.options);
     rows.start(&mut printer.out);
     loop {
         rows.block(&mut printer.out, &values)?;

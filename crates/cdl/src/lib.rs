@@ -40,6 +40,7 @@ mod out;
 mod print;
 mod source;
 mod text;
+mod time;
 
 pub use error::CdlError;
 pub use name::escape_name;

@@ -1,6 +1,7 @@
 //! The walk over the tree: each group's sections in `ncdump`'s order (nczarr.md 12.1).
 use crate::name::escape_name;
 use crate::out::Out;
+use crate::time::TimeAxis;
 use crate::{CdlError, DataChoice, DataSource, Options, attribute, data, declare};
 use ncirrus_model::{AttributeState, Attributes, GroupId, Model, NodeId, VarId};
 use std::collections::HashSet;
@@ -152,10 +153,16 @@ impl Printer<'_, '_> {
             }
         };
         let special = if options.special { self.source.special(node) } else { Vec::new() };
+        let time = match node {
+            NodeId::Variable(id) => self.time_axis(id),
+            NodeId::Group(_) => None,
+        };
         let hidden = |name: &str| options.no_properties && name == "_NCProperties";
         for shown in known.iter().chain(&special).filter(|attribute| !hidden(&attribute.name)) {
             self.out.blanks(indent);
             attribute::write(&mut self.out, model, node, shown, options);
+            let dates = time.as_ref().and_then(|time| time.comment(shown, indent, options.line_len));
+            self.out.push(dates.as_deref().unwrap_or("\n"));
         }
         for (name, fault) in &known.faults {
             self.fault(indent, format!("{}:{name}", self.path(node)), &fault.to_string());
@@ -183,6 +190,12 @@ impl Printer<'_, '_> {
         self.model.variable(id).is_some_and(|variable| {
             variable.rank() == 1 && self.model.visible_dimension(group, &variable.name).is_some()
         })
+    }
+
+    /// How the variable's values are dates, when dates are wanted.
+    pub(crate) fn time_axis(&self, id: VarId) -> Option<TimeAxis> {
+        let group = self.model.variable_group(id)?;
+        TimeAxis::of(self.model, group, id, self.options.times?)
     }
 
     /// Tells a fault in the text and remembers it.

@@ -5,6 +5,7 @@ use crate::cformat::CFormat;
 use crate::name::escape_name;
 use crate::number::{write_double, write_float, write_integer};
 use crate::out::Out;
+use crate::time::TimeAxis;
 use crate::{Annotation, AnnotationStyle, Options, text};
 use ncirrus_model::{Model, TypeRef, Values, Variable};
 use std::io;
@@ -45,6 +46,8 @@ enum Style {
     Text,
     /// By the variable's `C_format`.
     Format(CFormat),
+    /// As dates.
+    Time(TimeAxis),
 }
 
 impl<'a> Rows<'a> {
@@ -53,6 +56,7 @@ impl<'a> Rows<'a> {
         variable: &Variable,
         shape: &'a [u64],
         growing: &[bool],
+        time: Option<TimeAxis>,
         indent: usize,
         options: &Options,
     ) -> Self {
@@ -62,7 +66,7 @@ impl<'a> Rows<'a> {
         Self {
             cells: CellWriter::new(model, options),
             ty: variable.ty,
-            style: Style::of(variable, options),
+            style: Style::of(variable, time, options),
             fill: fill::fill_of(variable),
             name: escape_name(&variable.name),
             start_column: variable.name.len() + 4 + indent,
@@ -220,6 +224,7 @@ impl<'a> Rows<'a> {
             }
             match &style {
                 Style::Format(format) if format.write(text, values, index) => {}
+                Style::Time(axis) => axis.write(text, values.number(index).unwrap_or(f64::NAN)),
                 _ => cells.write(text, ty, values, index),
             }
         });
@@ -303,7 +308,10 @@ impl<'a> Rows<'a> {
 }
 
 impl Style {
-    fn of(variable: &Variable, options: &Options) -> Self {
+    fn of(variable: &Variable, time: Option<TimeAxis>, options: &Options) -> Self {
+        if let Some(axis) = time {
+            return Self::Time(axis);
+        }
         let format = CFormat::of(variable, options);
         match (variable.ty, format) {
             (_, Some(format)) => Self::Format(format),

@@ -1,0 +1,96 @@
+//! A value on a time axis as a date and a time of day.
+use super::calendar::{Calendar, Date};
+use super::units::{Base, Unit};
+use crate::TimeStyle;
+use std::io::Write;
+
+/// A date and the hours since its midnight.
+pub(super) struct Moment {
+    date: Date,
+    hour: f64,
+}
+
+/// Hours either side of 1970 beyond which dates are not computed.
+const HOURS_MAX: f64 = 1e13;
+
+const MICROSECONDS_PER_HOUR: f64 = 3.6e9;
+
+/// The moment of a value; `None` when it is not finite or too far away.
+pub(super) fn at(unit: Unit, base: &Base, calendar: Calendar, value: f64) -> Option<Moment> {
+    let date = Date { year: base.year, month: base.month, day: base.day };
+    match unit {
+        Unit::Months(_) if value == 0.0 => Some(Moment { date, hour: base.hour }),
+        Unit::Months(each) => add_months(date, value * each),
+        Unit::Hours { times, per } => {
+            // Doubles of hours since 1970, as the reference computes: its rounding shows in the digits.
+            let start = as_double(calendar.days(date)) * 24.0 + base.hour;
+            at_hours(calendar, start + value * times / per)
+        }
+    }
+}
+
+/// Whole months from the base's month; its day and time are dropped.
+fn add_months(base: Date, months: f64) -> Option<Moment> {
+    let count = base.year * 12 + base.month - 1 + to_integer(months)?;
+    let date = Date { year: count.div_euclid(12), month: count.rem_euclid(12) + 1, day: 1 };
+    Some(Moment { date, hour: 0.0 })
+}
+
+fn at_hours(calendar: Calendar, hours: f64) -> Option<Moment> {
+    if hours.is_nan() || hours.abs() > HOURS_MAX {
+        return None;
+    }
+    let mut days = to_integer((hours / 24.0).floor())?;
+    let mut hour = hours - as_double(days) * 24.0;
+    if hour >= 24.0 {
+        days += 1;
+        hour -= 24.0;
+    }
+    if microseconds(hour) >= 24 * 3_600_000_000 {
+        days += 1;
+        hour = 0.0;
+    }
+    Some(Moment { date: calendar.date(days, hour == 0.0), hour })
+}
+
+impl Moment {
+    /// Writes date and time; parts of the time that are zero at the end are left out.
+    pub(super) fn write(&self, out: &mut Vec<u8>, calendar: Calendar, style: TimeStyle) {
+        let Date { year, month, day } = self.date;
+        let sign = if year < 0 { "-" } else { "" };
+        let year = year.unsigned_abs();
+        let _ = match calendar {
+            Calendar::Climatology => write!(out, "{month:02}-{day:02}"),
+            _ => write!(out, "{sign}{year:04}-{month:02}-{day:02}"),
+        };
+        let all = microseconds(self.hour);
+        let (seconds, fraction) = (all / 1_000_000, all % 1_000_000);
+        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let separator = match style {
+            TimeStyle::Blank => ' ',
+            TimeStyle::T => 'T',
+        };
+        let _ = match (hour, minute, second, fraction) {
+            (0, 0, 0, 0) => Ok(()),
+            (_, 0, 0, 0) => write!(out, "{separator}{hour:02}"),
+            (_, _, 0, 0) => write!(out, "{separator}{hour:02}:{minute:02}"),
+            (_, _, _, 0) => write!(out, "{separator}{hour:02}:{minute:02}:{second:02}"),
+            _ => write!(out, "{separator}{hour:02}:{minute:02}:{second}.{fraction:06}"),
+        };
+    }
+}
+
+/// Hours of a day in microseconds, rounded.
+fn microseconds(hours: f64) -> i64 {
+    to_integer((hours * MICROSECONDS_PER_HOUR).round()).unwrap_or(0)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked first")]
+fn to_integer(value: f64) -> Option<i64> {
+    (value.abs() < 1e17).then_some(value as i64)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "days are far below 2^53")]
+fn as_double(days: i64) -> f64 {
+    days as f64
+}

@@ -1,0 +1,139 @@
+//! Units of the form "X since Y".
+use super::calendar::Calendar;
+
+/// What one step of the axis is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Unit {
+    /// A length of time: the value times `times`, divided by `per`, is hours.
+    Hours { times: f64, per: f64 },
+    /// A number of months.
+    Months(f64),
+}
+
+/// The date and time from which an axis counts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Base {
+    pub(super) year: i64,
+    pub(super) month: i64,
+    pub(super) day: i64,
+    /// Hours since midnight.
+    pub(super) hour: f64,
+}
+
+/// The largest year that is taken seriously, either way.
+const YEAR_MAX: i64 = 100_000_000;
+
+const YEARS: Unit = Unit::Months(12.0);
+
+/// Whether the first word is a unit of time.
+pub(super) fn begins_with_time(units: &str) -> bool {
+    units.split_ascii_whitespace().next().and_then(unit).is_some()
+}
+
+/// Unit and base of "X since Y"; `None` for anything else.
+pub(super) fn parse_units(units: &str, calendar: Calendar) -> Option<(Unit, Base)> {
+    let mut words = units.split_ascii_whitespace();
+    let unit = unit(words.next()?)?;
+    if words.next()? != "since" {
+        return None;
+    }
+    if calendar == Calendar::Climatology && unit == YEARS {
+        return None;
+    }
+    let date = words.next()?;
+    let (date, time) = match date.split_once('T') {
+        Some((date, time)) => (date, time),
+        None => (date, words.next().unwrap_or("")),
+    };
+    let (year, month, day) = parse_date(date, calendar);
+    let is_month = (1..=12).contains(&month);
+    // The reference takes a month outside the year for the first; the climatological calendar loses the time too.
+    let hour = if is_month || calendar != Calendar::Climatology { parse_time(time) } else { 0.0 };
+    let month = if is_month { month } else { 1 };
+    (year.abs() <= YEAR_MAX).then_some((unit, Base { year, month, day, hour }))
+}
+
+/// Units are known by their first letters, or by an abbreviation, in either case.
+fn unit(word: &str) -> Option<Unit> {
+    let word = word.to_ascii_lowercase();
+    let is = |prefix: &str, short: &str| word.starts_with(prefix) || word == short;
+    let hours = |times: f64, per: f64| Some(Unit::Hours { times, per });
+    if is("sec", "s") {
+        hours(1.0, 3600.0)
+    } else if is("min", "mn") {
+        hours(1.0, 60.0)
+    } else if is("hour", "hr") {
+        hours(1.0, 1.0)
+    } else if is("day", "dy") {
+        hours(24.0, 1.0)
+    } else if is("week", "wk") {
+        hours(168.0, 1.0)
+    } else if is("month", "mo") {
+        Some(Unit::Months(1.0))
+    } else if is("season", "season") {
+        Some(Unit::Months(3.0))
+    } else if is("year", "yr") {
+        Some(YEARS)
+    } else {
+        None
+    }
+}
+
+/// `y-m-d`; what is missing or no number is year 0, month 1, day 1.
+///
+/// The climatological calendar has no year: there the first number is the month.
+fn parse_date(text: &str, calendar: Calendar) -> (i64, i64, i64) {
+    let mut scan = Numbers { text };
+    let has_year = calendar != Calendar::Climatology;
+    let Some(first) = scan.integer() else { return (0, 1, 1) };
+    let (year, month) =
+        if has_year { (first, scan.skip('-').and_then(|()| scan.integer())) } else { (1970, Some(first)) };
+    let day = month.and_then(|_| scan.skip('-')).and_then(|()| scan.integer());
+    let month = month.unwrap_or(1);
+    (year, month, day.unwrap_or(1))
+}
+
+/// `h:m:s` in hours; parts that are out of range count as 0.
+fn parse_time(text: &str) -> f64 {
+    let mut scan = Numbers { text };
+    let Some(hour) = scan.integer() else { return 0.0 };
+    let minute = scan.skip(':').and_then(|()| scan.integer());
+    let second = minute.and_then(|_| scan.skip(':')).and_then(|()| scan.real()).unwrap_or(0.0);
+    let minute = minute.unwrap_or(0);
+    let hour = if (0..24).contains(&hour) { hour } else { 0 };
+    let minute = if (0..60).contains(&minute) { minute } else { 0 };
+    let second = if (0.0..=60.0).contains(&second) { second } else { 0.0 };
+    whole(hour) + whole(minute) / 60.0 + second / 3600.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most two digits")]
+fn whole(number: i64) -> f64 {
+    number as f64
+}
+
+/// Reads numbers as C's `scanf` does.
+struct Numbers<'t> {
+    text: &'t str,
+}
+
+impl Numbers<'_> {
+    fn integer(&mut self) -> Option<i64> {
+        let sign = usize::from(self.text.starts_with(['+', '-']));
+        let digits = self.text.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
+        let number = self.text.get(..sign + digits)?.parse().ok();
+        self.text = self.text.get(sign + digits..)?;
+        number
+    }
+
+    fn real(&mut self) -> Option<f64> {
+        let len = self.text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let number = self.text.get(..len)?.parse().ok();
+        self.text = self.text.get(len..)?;
+        number
+    }
+
+    fn skip(&mut self, c: char) -> Option<()> {
+        self.text = self.text.strip_prefix(c)?;
+        Some(())
+    }
+}
