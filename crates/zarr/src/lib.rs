@@ -7,9 +7,12 @@
 mod chunk_key;
 mod dialect;
 mod dtype;
+mod fill;
 mod json;
+mod read;
 mod special;
 mod write;
 
 pub use dialect::Dialect;
+pub use read::ZarrDriver;
 pub use write::{FixedString, ZarrWriter};

@@ -71,9 +71,12 @@ pub(crate) const SCALAR_DIMENSION: &str = "_scalar_";
 /// Start of the names of dimensions that nothing names; the size follows.
 pub(crate) const ANONYMOUS_PREFIX: &str = "_Anonymous_Dim_";
 
+/// What NCZarr has no word for, in a member of our own (`docs/formats/nczarr.md`).
+pub(crate) const EXTENSION: &str = "_ncirrus";
+
 /// Whether the attribute holds metadata of NCZarr or xarray and is not shown as an attribute.
 pub(crate) fn is_hidden(name: &str) -> bool {
-    const HIDDEN: [&str; 11] = [
+    const HIDDEN: [&str; 12] = [
         ARRAY_DIMENSIONS,
         PROPERTIES,
         SUPERBLOCK,
@@ -85,6 +88,7 @@ pub(crate) fn is_hidden(name: &str) -> bool {
         UC_GROUP,
         UC_ARRAY,
         UC_ATTRIBUTES,
+        EXTENSION,
     ];
     HIDDEN.contains(&name)
 }

@@ -1,0 +1,232 @@
+//! Fill values as metadata spell them (`nczarr.md` 3.11, 6.2).
+use crate::json::Json;
+use crate::read::{base64, values};
+use ncirrus_layout::{ByteOrder, Error, Result, StoredField, StoredType};
+use ncirrus_model::{Atomic, Model, Strings, TypeRef, UserKind, Values, default_fill};
+
+#[cfg(test)]
+mod tests;
+
+/// An element whose fill value is wanted: its type, and how it is stored.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Element<'a> {
+    /// Where user-defined types are defined.
+    pub(crate) model: &'a Model,
+    /// The type.
+    pub(crate) ty: TypeRef,
+    /// How it is stored.
+    pub(crate) stored: &'a StoredType,
+    /// Whether bytes are spelt in base64.
+    pub(crate) in_base64: bool,
+}
+
+impl Element<'_> {
+    /// The fill value that the metadata give; `None` for `null`.
+    ///
+    /// # Errors
+    /// `Malformed` when it cannot be a value of the type.
+    pub(crate) fn parse(self, json: &Json) -> Result<Option<Values>> {
+        let json = match json {
+            Json::Null => return Ok(None),
+            Json::Array(list) => match list.items.as_slice() {
+                [one] => one,
+                _ => json,
+            },
+            other => other,
+        };
+        let value = match self.model.base_atomic(self.ty) {
+            Some(Atomic::Char) => self.char(json),
+            Some(Atomic::String) => self.string(json),
+            Some(atomic) => number(json, atomic),
+            None => self.user(json),
+        };
+        let bad = || {
+            Error::malformed(format!(
+                "fill value {:?} does not fit the type",
+                String::from_utf8_lossy(json.source())
+            ))
+        };
+        value.map(Some).ok_or_else(bad)
+    }
+
+    /// What elements hold when the metadata say nothing: the type's default; zero for user-defined types.
+    ///
+    /// # Errors
+    /// `Limit` when one element is too large to be held.
+    pub(crate) fn default(self) -> Result<Values> {
+        match self.ty {
+            TypeRef::Atomic(atomic) => Ok(default_fill(atomic)),
+            TypeRef::User(_) => zero(self.model, self.ty, 1)
+                .ok_or_else(|| Error::limit(format!("one element has more than {LARGEST} bytes"))),
+        }
+    }
+
+    fn char(self, json: &Json) -> Option<Values> {
+        let byte = match json {
+            Json::String(text) => {
+                let decoded = self.in_base64.then(|| base64::decode(text.as_bytes())).flatten();
+                let bytes =
+                    decoded.filter(|bytes| bytes.len() <= 1).unwrap_or_else(|| text.as_bytes().to_vec());
+                bytes.first().copied().unwrap_or(0)
+            }
+            other => u8::try_from(other.as_u64()?).ok()?,
+        };
+        Some(Values::Char(vec![byte]))
+    }
+
+    /// Text; numbers stand for empty text (zarr-python's default for objects is 0).
+    fn string(self, json: &Json) -> Option<Values> {
+        let mut strings = Strings::new();
+        match json {
+            Json::String(text) => {
+                let limit = match self.stored {
+                    StoredType::Text { byte_len, .. } if self.in_base64 => *byte_len,
+                    _ => 0,
+                };
+                let decoded = if limit > 0 { base64::decode(text.as_bytes()) } else { None };
+                let fitting = decoded.filter(|bytes| bytes.len() as u64 <= limit);
+                let bytes = fitting.unwrap_or_else(|| text.as_bytes().to_vec());
+                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                strings.push(bytes.get(..end));
+            }
+            Json::Number(number) if number.as_i128() == Some(0) => strings.push(Some(b"")),
+            _ => return None,
+        }
+        Some(Values::String(strings))
+    }
+
+    fn user(self, json: &Json) -> Option<Values> {
+        let TypeRef::User(id) = self.ty else { return None };
+        let is_zero = matches!(json, Json::Number(number) if number.as_i128() == Some(0));
+        if is_zero || json.as_str() == Some("") {
+            return zero(self.model, self.ty, 1);
+        }
+        if let Json::String(text) = json {
+            let bytes = base64::decode(text.as_bytes())
+                .filter(|bytes| Some(bytes.len() as u64) == self.stored.byte_len());
+            return decode(self.model, self.ty, self.stored, &bytes?);
+        }
+        let UserKind::Compound(fields) = &self.model.user_type(id)?.kind else { return None };
+        let StoredType::Compound { fields: stored, .. } = self.stored else { return None };
+        let parts = fields.iter().zip(stored.iter()).enumerate();
+        let column = |(at, (field, stored)): (usize, (&ncirrus_model::Field, &StoredField))| {
+            let part = json.member(&field.name).or_else(|| json.as_array()?.get(at))?;
+            let element = Element { ty: field.ty, stored: &stored.stored, ..self };
+            element.parse(part).ok()?
+        };
+        Some(Values::Compound { len: 1, fields: parts.map(column).collect::<Option<_>>()? })
+    }
+}
+
+/// A number; Zarr v3 also spells floats by their bits: `"0x7fc00000"`.
+fn number(json: &Json, atomic: Atomic) -> Option<Values> {
+    let Some(digits) = json.as_str().and_then(|text| text.strip_prefix("0x")) else {
+        return values::numbers(json, atomic).filter(|values| values.len() == 1);
+    };
+    let bits = u64::from_str_radix(digits, 16).ok()?;
+    match atomic {
+        Atomic::Float if digits.len() == 4 => None,
+        Atomic::Float => Some(Values::Float(vec![f32::from_bits(u32::try_from(bits).ok()?)])),
+        Atomic::Double => Some(Values::Double(vec![f64::from_bits(bits)])),
+        _ => None,
+    }
+}
+
+/// `count` zeros of any type: numbers 0, opaque zeros, empty vlens, null strings; `None` when the type is undefined or
+/// the values are too large.
+pub(crate) fn zero(model: &Model, ty: TypeRef, count: usize) -> Option<Values> {
+    let total = weight(model, ty)?.checked_mul(count as u64)?;
+    if total > LARGEST { None } else { zeros(model, ty, count) }
+}
+
+/// Most bytes of one element.
+const LARGEST: u64 = 1 << 26;
+
+/// Bytes that one value takes in memory, roughly; `None` when they do not fit 64 bits.
+fn weight(model: &Model, ty: TypeRef) -> Option<u64> {
+    let id = match ty {
+        TypeRef::Atomic(atomic) => return Some(atomic.byte_len().map_or(16, |len| len as u64)),
+        TypeRef::User(id) => id,
+    };
+    match &model.user_type(id)?.kind {
+        UserKind::Enum { .. } | UserKind::Vlen(_) => Some(8),
+        UserKind::Opaque(size) => Some(*size),
+        UserKind::Compound(fields) => fields.iter().try_fold(0u64, |sum, field| {
+            sum.checked_add(weight(model, field.ty)?.checked_mul(field.element_count())?)
+        }),
+    }
+}
+
+fn zeros(model: &Model, ty: TypeRef, count: usize) -> Option<Values> {
+    let id = match ty {
+        TypeRef::Atomic(atomic) => return Some(Values::zeroed(atomic, count)),
+        TypeRef::User(id) => id,
+    };
+    Some(match &model.user_type(id)?.kind {
+        UserKind::Enum { base, .. } => Values::zeroed(*base, count),
+        UserKind::Opaque(size) => {
+            let size = usize::try_from(*size).ok()?;
+            Values::Opaque { size, bytes: vec![0; size.checked_mul(count)?] }
+        }
+        UserKind::Vlen(base) => {
+            Values::Vlen { ends: vec![0; count], elements: Box::new(zeros(model, *base, 0)?) }
+        }
+        UserKind::Compound(fields) => {
+            let column = |field: &ncirrus_model::Field| {
+                let each = usize::try_from(field.element_count()).ok()?;
+                zeros(model, field.ty, each.checked_mul(count)?)
+            };
+            Values::Compound { len: count, fields: fields.iter().map(column).collect::<Option<_>>()? }
+        }
+    })
+}
+
+/// One element from its stored bytes.
+fn decode(model: &Model, ty: TypeRef, stored: &StoredType, bytes: &[u8]) -> Option<Values> {
+    if let Some(atomic) = model.base_atomic(ty) {
+        return scalar(atomic, stored, bytes);
+    }
+    let TypeRef::User(id) = ty else { return None };
+    match (&model.user_type(id)?.kind, stored) {
+        (UserKind::Opaque(_), StoredType::Opaque { .. }) => {
+            Some(Values::Opaque { size: bytes.len(), bytes: bytes.to_vec() })
+        }
+        (UserKind::Compound(fields), StoredType::Compound { fields: stored, .. }) => {
+            let column = |(field, place): (&ncirrus_model::Field, &StoredField)| {
+                let size = usize::try_from(place.stored.byte_len()?).ok()?;
+                let start = usize::try_from(place.offset).ok()?;
+                let mut column = zero(model, field.ty, 0)?;
+                for at in 0..usize::try_from(place.count).ok()? {
+                    let from = start.checked_add(at.checked_mul(size)?)?;
+                    let part = bytes.get(from..from.checked_add(size)?)?;
+                    let one = decode(model, field.ty, &place.stored, part)?;
+                    column.extend_from(&one, 0..one.len());
+                }
+                Some(column)
+            };
+            let fields = fields.iter().zip(stored.iter()).map(column).collect::<Option<_>>()?;
+            Some(Values::Compound { len: 1, fields })
+        }
+        _ => None,
+    }
+}
+
+fn scalar(atomic: Atomic, stored: &StoredType, bytes: &[u8]) -> Option<Values> {
+    match stored {
+        StoredType::Integer { order, .. } | StoredType::Float { order, .. } => {
+            let mut native = bytes.to_vec();
+            if *order != ByteOrder::NATIVE {
+                native.reverse();
+            }
+            Values::from_native_bytes(atomic, &native).filter(|values| values.len() == 1)
+        }
+        StoredType::Char => Values::from_native_bytes(atomic, bytes),
+        StoredType::Text { .. } => {
+            let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            let mut strings = Strings::new();
+            strings.push(bytes.get(..end));
+            Some(Values::String(strings))
+        }
+        _ => None,
+    }
+}

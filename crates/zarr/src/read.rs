@@ -1,0 +1,104 @@
+//! Reading: from metadata objects to a model and to sources of values.
+//!
+//! Opening walks the metadata objects of the store (`v2`, `v3`) into neutral nodes (`node`), from which `assemble`
+//! makes the model; a variable's chunks are then found by a function (`keys`, `shard`).
+use crate::dialect::Dialect;
+use crate::special::{V1_SUPERBLOCK, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, ZMETADATA};
+use ncirrus_layout::{
+    Catalog, Confidence, Consolidated, Driver, Error, ObjectId, OpenOptions, Step, View, join,
+};
+use std::sync::Arc;
+
+mod array;
+mod assemble;
+mod attributes;
+pub(crate) mod base64;
+mod catalog;
+mod dimensions;
+mod documents;
+mod extension;
+mod keys;
+mod node;
+mod provenance;
+mod shard;
+mod v2;
+mod v3;
+pub(crate) mod values;
+mod variable;
+
+use documents::{Document, Documents, read_document};
+use node::{Dataset, usable};
+
+/// Zarr v2, v3 and NCZarr.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ZarrDriver;
+
+impl Driver for ZarrDriver {
+    fn name(&self) -> &'static str {
+        "zarr"
+    }
+
+    fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence> {
+        let found = |names: &[&str]| -> Step<bool> {
+            Ok(join(names, |name| read_document(view, &root.child(name)))?
+                .into_iter()
+                .any(|doc| usable(doc).is_some()))
+        };
+        if found(&[ZARR_JSON, ZMETADATA])? || found(&[ZGROUP, ZARRAY, ZATTRS, V1_SUPERBLOCK])? {
+            return Ok(Confidence::Yes);
+        }
+        Ok(Confidence::No)
+    }
+
+    fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {
+        let dataset = walk(view, root, options).map_err(|stall| stall.map_error(|error| error.by("zarr")))?;
+        Ok(Arc::new(assemble::assemble(dataset, root, options, view.limits())?))
+    }
+}
+
+/// Reads all metadata objects. Round one asks for the two objects that may hold everything (`nczarr.md` 2.2).
+fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset> {
+    let mut first = join([ZARR_JSON, ZMETADATA], |name| read_document(view, &root.child(name)))?.into_iter();
+    let (zarr_json, zmetadata) = (first.next().flatten(), first.next().flatten());
+    let consolidated = match options.consolidated {
+        Consolidated::Auto => documents::consolidated(view, root, zmetadata.as_ref())?,
+        Consolidated::Never => None,
+    };
+    let is_v3 = usable(zarr_json.clone()).is_some_and(|json| v3::is_node(&json));
+    let v2_documents = Documents::new(view, root, consolidated);
+    if is_v3 && !(options.prefer_v2 && v2::is_there(&v2_documents)?) {
+        return v3::walk(view, root, zarr_json, options);
+    }
+    match v2::walk(&v2_documents)? {
+        Some(dataset) => Ok(dataset),
+        None => Err(not_zarr(root, &zarr_json).into()),
+    }
+}
+
+fn not_zarr(root: &ObjectId, zarr_json: &Document) -> Error {
+    match zarr_json {
+        Some(Err(error)) => error.clone(),
+        Some(Ok(_)) => Error::malformed("zarr.json is not of Zarr format 3").at_object(root.child(ZARR_JSON)),
+        None => Error::not_found("no Zarr metadata (.zgroup, .zarray, .zattrs, zarr.json)").at_object(root),
+    }
+}
+
+/// The dialect's name and its version, for facts.
+fn facts_of(dataset: &Dataset) -> Vec<(&'static str, String)> {
+    let dialect = dataset.dialect;
+    let mut facts = vec![
+        ("dialect", dialect.id().to_owned()),
+        ("zarr_format", dialect.zarr_format().to_string()),
+        ("consolidated", if dataset.consolidated { "yes" } else { "no" }.to_owned()),
+    ];
+    if let Some(version) = &dataset.superblock {
+        facts.push(("superblock", version.clone()));
+    }
+    facts.push(("_SuperblockVersion", superblock_version(dialect).to_string()));
+    facts
+}
+
+/// What the reference answers for `_SuperblockVersion`.
+fn superblock_version(dialect: Dialect) -> u8 {
+    if dialect == Dialect::Nczarr3 { 3 } else { 2 }
+}

@@ -1,0 +1,117 @@
+//! What an array's metadata say about its chunks, whatever the version of Zarr.
+use crate::chunk_key::ChunkKeys;
+use crate::dtype::DataType;
+use crate::json::Json;
+use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, Result};
+use ncirrus_model::CodecSpec;
+
+mod v2;
+mod v3;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use v2::rules;
+
+/// An array's metadata, understood.
+#[derive(Debug, Clone)]
+pub(super) struct ArrayMetadata {
+    /// How the array is cut: into shards' inner chunks when it is sharded.
+    pub(super) grid: ChunkGrid,
+    /// What an element is.
+    pub(super) data_type: DataType,
+    /// Value of elements never written, `null` when there is none.
+    pub(super) fill: Json,
+    /// The chain that the engine binds: bytes to bytes, and what permutes axes.
+    pub(super) codecs: Vec<CodecSpec>,
+    /// The part of the chain that the user chose.
+    pub(super) filters: Vec<CodecSpec>,
+    /// Names of the chunk objects.
+    pub(super) keys: ChunkKeys,
+    /// How several chunks share an object.
+    pub(super) shards: Option<Sharding>,
+    /// Names of the dimensions, by Zarr v3's own member.
+    pub(super) dimension_names: Option<Vec<Option<String>>>,
+}
+
+/// How several chunks share an object (Zarr v3, `sharding_indexed`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sharding {
+    /// Chunks per shard along each axis of the array.
+    pub(super) per_shard: Vec<u64>,
+    /// Stored axis `i` is axis `axes[i]` of the array.
+    pub(super) axes: Vec<usize>,
+    /// Whether the index is at the end of the object.
+    pub(super) index_at_end: bool,
+    /// Byte order of the index.
+    pub(super) index_order: ByteOrder,
+    /// Whether a checksum follows the index.
+    pub(super) has_checksum: bool,
+}
+
+/// The array's shape.
+///
+/// # Errors
+/// `Malformed` when it is none, `Limit` when it has too many axes.
+pub(super) fn shape(json: &Json, limits: &Limits) -> Result<Vec<u64>> {
+    let shape = json.member("shape").and_then(Json::as_array);
+    let lens = shape.and_then(|lens| lens.iter().map(Json::as_u64).collect::<Option<Vec<u64>>>());
+    let Some(lens) = lens else {
+        return Err(Error::malformed(format!("shape {} is not a list of lengths", shown(json, "shape"))));
+    };
+    if lens.len() as u64 > limits.rank {
+        return Err(Error::limit(format!(
+            "{} dimensions, more than the limit of {}",
+            lens.len(),
+            limits.rank
+        )));
+    }
+    Ok(lens)
+}
+
+/// Everything else.
+///
+/// # Errors
+/// `Malformed` or `Unsupported` with the member that cannot be understood.
+pub(super) fn describe(
+    json: &Json,
+    shape: &[u64],
+    rules: crate::dtype::v2::TextRules,
+    limits: &Limits,
+) -> Result<ArrayMetadata> {
+    match json.member("zarr_format").and_then(Json::as_u64) {
+        Some(3) => v3::describe(json, shape, limits),
+        _ => v2::describe(json, shape, rules),
+    }
+}
+
+/// A regular grid of that rank. Lengths of 0 (of empty axes) count as 1.
+fn regular(lens: Option<&[Json]>, shape: &[u64], what: &str) -> Result<Vec<u64>> {
+    let lens: Option<Vec<u64>> =
+        lens.and_then(|lens| lens.iter().map(|len| Some(len.as_u64()?.max(1))).collect());
+    match lens {
+        Some(lens) if lens.len() == shape.len() => Ok(lens),
+        Some(lens) => {
+            let message = format!("{what} {lens:?} has {} entries, the shape {}", lens.len(), shape.len());
+            Err(Error::malformed(message))
+        }
+        None if shape.is_empty() => Ok(Vec::new()),
+        None => Err(Error::malformed(format!("{what} is not a list of lengths"))),
+    }
+}
+
+/// The chain's codec that reverses the order of axes or permutes them; nothing when it changes nothing.
+fn transpose(axes: &[usize]) -> Option<CodecSpec> {
+    if axes.iter().copied().eq(0..axes.len()) {
+        return None;
+    }
+    let order = serde_json::Value::from(axes.to_vec());
+    let configuration = std::iter::once(("order".to_owned(), order)).collect();
+    Some(CodecSpec::V3 { name: "transpose".to_owned(), configuration })
+}
+
+/// The source of a member, shortened, for messages.
+fn shown(json: &Json, key: &str) -> String {
+    let source = json.member(key).map_or(&b"(absent)"[..], Json::source);
+    String::from_utf8_lossy(source).chars().take(60).collect()
+}

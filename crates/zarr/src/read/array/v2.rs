@@ -1,0 +1,85 @@
+//! `.zarray` (`nczarr.md` 3.2, 4, 11.1).
+use super::{ArrayMetadata, regular, shown, transpose};
+use crate::chunk_key::{ChunkKeys, Separator};
+use crate::dialect::Dialect;
+use crate::dtype::v2::{TextRules, parse};
+use crate::json::Json;
+use ncirrus_layout::{ChunkGrid, Error, Result};
+use ncirrus_model::CodecSpec;
+
+/// What one byte of text means in a dataset (`nczarr.md` 3.12).
+pub(in crate::read) fn rules(dialect: Dialect, by_netcdf_c: bool) -> TextRules {
+    let is_theirs = dialect.is_nczarr() || by_netcdf_c;
+    TextRules { big_s1_is_char: is_theirs, u1_is_char: dialect.has_one_byte_unicode(), nul_is_nil: is_theirs }
+}
+
+pub(super) fn describe(json: &Json, shape: &[u64], rules: TextRules) -> Result<ArrayMetadata> {
+    let chunks = regular(json.member("chunks").and_then(Json::as_array), shape, "chunks")?;
+    let dtype = json.member("dtype").ok_or_else(|| Error::malformed("there is no dtype"))?;
+    let mut chain = chain(json)?;
+    let (data_type, object_codec) = parse(dtype, &chain, rules)?;
+    if let Some(at) = object_codec {
+        if at > 0 {
+            return Err(Error::unsupported(format!(
+                "filters before the codec of objects: {}",
+                shown(json, "filters")
+            )));
+        }
+        chain.remove(at);
+    }
+    let filters = chain.iter().map(codec).collect::<Result<Vec<_>>>()?;
+    let mut codecs = filters.clone();
+    if is_fortran(json)? {
+        let reversed: Vec<usize> = (0..shape.len()).rev().collect();
+        codecs.splice(0..0, transpose(&reversed));
+    }
+    Ok(ArrayMetadata {
+        grid: ChunkGrid::regular(chunks)?,
+        data_type,
+        fill: json.member("fill_value").cloned().unwrap_or(Json::Null),
+        codecs,
+        filters,
+        keys: ChunkKeys::v2(separator(json)?),
+        shards: None,
+        dimension_names: None,
+    })
+}
+
+/// Filters and compressor, in the order of encoding; absent members are skipped.
+fn chain(json: &Json) -> Result<Vec<Json>> {
+    let mut chain = match json.member("filters") {
+        None | Some(Json::Null) => Vec::new(),
+        Some(Json::Array(list)) => list.items.clone(),
+        Some(_) => return Err(Error::malformed(format!("filters {} is no list", shown(json, "filters")))),
+    };
+    chain.extend(json.member("compressor").cloned());
+    chain.retain(|codec| *codec != Json::Null);
+    Ok(chain)
+}
+
+fn codec(json: &Json) -> Result<CodecSpec> {
+    let object = json.as_object().filter(|object| object.find("id").is_some_and(|id| id.as_str().is_some()));
+    let Some(object) = object else {
+        let source = String::from_utf8_lossy(json.source());
+        return Err(Error::malformed(format!("{source:?} is no codec")));
+    };
+    Ok(CodecSpec::V2(object.to_map()))
+}
+
+fn is_fortran(json: &Json) -> Result<bool> {
+    match json.member("order").and_then(Json::as_str) {
+        Some("F") => Ok(true),
+        Some("C") | None => Ok(false),
+        Some(other) => Err(Error::malformed(format!("order {other:?} is neither C nor F"))),
+    }
+}
+
+fn separator(json: &Json) -> Result<Separator> {
+    match json.member("dimension_separator") {
+        None | Some(Json::Null) => Ok(Separator::Dot),
+        Some(text) => text.as_str().and_then(Separator::from_text).ok_or_else(|| {
+            let text = shown(json, "dimension_separator");
+            Error::malformed(format!("dimension_separator {text} is neither . nor /"))
+        }),
+    }
+}

@@ -1,0 +1,277 @@
+//! `zarr.json` of an array (`nczarr.md` 6.2; Zarr v3 core specification and its extensions).
+use super::{ArrayMetadata, Sharding, regular, shown, transpose};
+use crate::chunk_key::{ChunkKeys, KeyEncoding, Separator};
+use crate::dtype::{DataType, v3::parse};
+use crate::json::Json;
+use ncirrus_layout::{ByteOrder, ChunkGrid, Error, Limits, Result, StoredType};
+use ncirrus_model::CodecSpec;
+use serde_json::Map;
+
+pub(super) fn describe(json: &Json, shape: &[u64], limits: &Limits) -> Result<ArrayMetadata> {
+    if json.member("storage_transformers").and_then(Json::as_array).is_some_and(|list| !list.is_empty()) {
+        return Err(Error::unsupported(format!(
+            "storage transformers {}",
+            shown(json, "storage_transformers")
+        )));
+    }
+    let data_type = json.member("data_type").ok_or_else(|| Error::malformed("there is no data_type"))?;
+    let outer = Chain::parse(json.member("codecs"))?;
+    let grid = grid(json, shape, limits)?;
+    let (grid, inner, shards) = match outer.serializer.name.as_str() {
+        "sharding_indexed" => shard(&outer, &grid, shape.len())?,
+        _ => (grid, outer.clone(), None),
+    };
+    let data_type = parse(data_type, inner.order()?)?;
+    inner.check_fits(&data_type)?;
+    let keys = keys(json)?;
+    let mut filters = Vec::new();
+    if inner.serializer.name == "packbits" {
+        filters.push(inner.serializer.spec());
+    }
+    filters.extend(inner.after.iter().map(Codec::spec));
+    let mut codecs = match &shards {
+        Some(shards) => transpose(&shards.axes).into_iter().collect(),
+        None => Vec::new(),
+    };
+    codecs.extend(
+        inner
+            .before
+            .iter()
+            .map(|codec| codec.normal(shape.len()))
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .flatten(),
+    );
+    codecs.extend(filters.iter().cloned());
+    let fill = json.member("fill_value").cloned().unwrap_or(Json::Null);
+    let dimension_names = dimension_names(json);
+    Ok(ArrayMetadata { grid, data_type, fill, codecs, filters, keys, shards, dimension_names })
+}
+
+/// One entry of `codecs`.
+#[derive(Debug, Clone)]
+struct Codec {
+    name: String,
+    configuration: Json,
+}
+
+/// A chain around its array-to-bytes codec.
+#[derive(Debug, Clone)]
+struct Chain {
+    before: Vec<Codec>,
+    serializer: Codec,
+    after: Vec<Codec>,
+}
+
+/// The array-to-bytes codecs that are known; `endian` is the old name of `bytes`.
+const SERIALIZERS: [&str; 7] =
+    ["bytes", "endian", "vlen-utf8", "vlen-bytes", "vlen-array", "sharding_indexed", "packbits"];
+
+impl Codec {
+    fn parse(json: &Json) -> Result<Self> {
+        let name = json.as_str().or_else(|| json.member("name")?.as_str());
+        let Some(name) = name else {
+            let source = String::from_utf8_lossy(json.source());
+            return Err(Error::malformed(format!("{source:?} is no codec")));
+        };
+        let configuration = json.member("configuration").cloned().unwrap_or(Json::Null);
+        Ok(Self { name: name.to_owned(), configuration })
+    }
+
+    fn spec(&self) -> CodecSpec {
+        let configuration = self.configuration.as_object().map_or_else(Map::new, crate::json::Object::to_map);
+        CodecSpec::V3 { name: self.name.clone(), configuration }
+    }
+
+    /// The codec for the chain; a `transpose` has a list of axes, and is left out when it changes nothing.
+    fn normal(&self, rank: usize) -> Result<Option<CodecSpec>> {
+        if self.name == "transpose" { Ok(transpose(&self.axes(rank)?)) } else { Ok(Some(self.spec())) }
+    }
+
+    /// The axes of a `transpose`: stored axis `i` is axis `axes[i]`.
+    fn axes(&self, rank: usize) -> Result<Vec<usize>> {
+        let bad = || {
+            Error::malformed(format!(
+                "transpose order {} is no permutation",
+                shown(&self.configuration, "order")
+            ))
+        };
+        let axes: Vec<usize> = match self.configuration.member("order") {
+            Some(Json::String(text)) if text.as_str() == Some("C") => (0..rank).collect(),
+            Some(Json::String(text)) if text.as_str() == Some("F") => (0..rank).rev().collect(),
+            Some(Json::Array(list)) => {
+                let axis = |json: &Json| usize::try_from(json.as_u64()?).ok();
+                list.items.iter().map(axis).collect::<Option<_>>().ok_or_else(bad)?
+            }
+            _ => return Err(bad()),
+        };
+        let mut sorted = axes.clone();
+        sorted.sort_unstable();
+        if sorted.into_iter().eq(0..rank) { Ok(axes) } else { Err(bad()) }
+    }
+}
+
+impl Chain {
+    fn parse(json: Option<&Json>) -> Result<Self> {
+        let list = json.and_then(Json::as_array).ok_or_else(|| Error::malformed("codecs is not a list"))?;
+        let mut codecs = list.iter().map(Codec::parse).collect::<Result<Vec<_>>>()?;
+        let Some(at) = codecs.iter().position(|codec| SERIALIZERS.contains(&codec.name.as_str())) else {
+            let names: Vec<&str> = codecs.iter().map(|codec| codec.name.as_str()).collect();
+            return Err(Error::unsupported(format!("no known array-to-bytes codec among {names:?}")));
+        };
+        let after = codecs.split_off(at + 1);
+        match codecs.pop() {
+            Some(serializer) => Ok(Self { before: codecs, serializer, after }),
+            None => Err(Error::internal("a chain without its serializer")),
+        }
+    }
+
+    /// Byte order of numbers; little where nothing says.
+    fn order(&self) -> Result<ByteOrder> {
+        match self.serializer.configuration.member("endian").and_then(Json::as_str) {
+            Some("big") => Ok(ByteOrder::Big),
+            Some("little") | None => Ok(ByteOrder::Little),
+            Some(other) => Err(Error::malformed(format!("endian {other:?} is neither little nor big"))),
+        }
+    }
+
+    fn check_fits(&self, data_type: &DataType) -> Result<()> {
+        let name = self.serializer.name.as_str();
+        if name == "sharding_indexed" {
+            return Err(Error::unsupported("shards inside shards"));
+        }
+        let is_sequence = matches!(data_type.stored, StoredType::Sequence(_));
+        if is_sequence == name.starts_with("vlen-") {
+            return Ok(());
+        }
+        Err(Error::malformed(format!("the codec {name} does not fit the data type")))
+    }
+}
+
+/// The inner grid and chain of a sharded array.
+fn shard(outer: &Chain, grid: &ChunkGrid, rank: usize) -> Result<(ChunkGrid, Chain, Option<Sharding>)> {
+    let configuration = &outer.serializer.configuration;
+    let ChunkGrid::Regular(shard_shape) = grid else {
+        return Err(Error::unsupported("shards of different sizes"));
+    };
+    if !outer.after.is_empty() {
+        return Err(Error::unsupported("codecs around whole shards"));
+    }
+    let mut axes: Vec<usize> = (0..rank).collect();
+    for codec in &outer.before {
+        if codec.name != "transpose" {
+            return Err(Error::unsupported(format!("the codec {:?} around shards", codec.name)));
+        }
+        let step = codec.axes(rank)?;
+        axes = step.iter().filter_map(|axis| axes.get(*axis).copied()).collect();
+    }
+    let stored =
+        regular(configuration.member("chunk_shape").and_then(Json::as_array), shard_shape, "chunk_shape")?;
+    let mut chunk_shape = vec![1; rank];
+    let mut per_shard = vec![1; rank];
+    for (axis, len) in axes.iter().zip(&stored) {
+        let whole = shard_shape.get(*axis).copied().unwrap_or(1);
+        if whole % len != 0 {
+            return Err(Error::malformed(format!(
+                "shards of {whole} elements are no multiple of chunks of {len}"
+            )));
+        }
+        if let (Some(chunk), Some(count)) = (chunk_shape.get_mut(*axis), per_shard.get_mut(*axis)) {
+            (*chunk, *count) = (*len, whole / len);
+        }
+    }
+    let (index_order, has_checksum) = index_form(configuration)?;
+    let index_at_end = match configuration.member("index_location").and_then(Json::as_str) {
+        Some("end") | None => true,
+        Some("start") => false,
+        Some(other) => {
+            return Err(Error::malformed(format!("index_location {other:?} is neither start nor end")));
+        }
+    };
+    let sharding = Sharding { per_shard, axes, index_at_end, index_order, has_checksum };
+    Ok((ChunkGrid::regular(chunk_shape)?, Chain::parse(configuration.member("codecs"))?, Some(sharding)))
+}
+
+/// How the index of a shard is encoded: numbers of 8 bytes, perhaps followed by a checksum.
+fn index_form(configuration: &Json) -> Result<(ByteOrder, bool)> {
+    let chain = Chain::parse(configuration.member("index_codecs"))?;
+    let after: Vec<&str> = chain.after.iter().map(|codec| codec.name.as_str()).collect();
+    match (chain.serializer.name.as_str(), chain.before.len(), after.as_slice()) {
+        ("bytes" | "endian", 0, []) => Ok((chain.order()?, false)),
+        ("bytes" | "endian", 0, ["crc32c"]) => Ok((chain.order()?, true)),
+        _ => Err(Error::unsupported(format!(
+            "a shard index encoded by {}",
+            shown(configuration, "index_codecs")
+        ))),
+    }
+}
+
+fn grid(json: &Json, shape: &[u64], limits: &Limits) -> Result<ChunkGrid> {
+    let grid = json.member("chunk_grid").ok_or_else(|| Error::malformed("there is no chunk_grid"))?;
+    let null = Json::Null;
+    let configuration = grid.member("configuration").unwrap_or(&null);
+    match grid.member("name").and_then(Json::as_str) {
+        Some("regular") => {
+            let lens = configuration.member("chunk_shape").and_then(Json::as_array);
+            ChunkGrid::regular(regular(lens, shape, "chunk_shape")?)
+        }
+        Some("rectilinear") => {
+            let axes = configuration.member("chunk_shapes").and_then(Json::as_array).unwrap_or_default();
+            if axes.len() != shape.len() {
+                return Err(Error::malformed(format!(
+                    "chunk_shapes has {} axes, the shape {}",
+                    axes.len(),
+                    shape.len()
+                )));
+            }
+            let lens = axes.iter().zip(shape).map(|(axis, len)| axis_lens(axis, *len, limits));
+            ChunkGrid::rectilinear(&lens.collect::<Result<Vec<_>>>()?)
+        }
+        other => Err(Error::unsupported(format!("chunk grid {:?}", other.unwrap_or("without name")))),
+    }
+}
+
+/// Chunk lengths along one axis: one for all, or a list of lengths and `[length, count]` runs.
+fn axis_lens(axis: &Json, len: u64, limits: &Limits) -> Result<Vec<u64>> {
+    let bad = || Error::malformed(format!("chunk lengths {:?}", String::from_utf8_lossy(axis.source())));
+    if let Some(each) = axis.as_u64() {
+        let count = len.checked_add(each).and_then(|sum| (sum - 1).checked_div(each)).ok_or_else(bad)?;
+        return Ok(vec![each; limits.count(count.max(1), "chunk grid")?]);
+    }
+    let mut lens = Vec::new();
+    for entry in axis.as_array().ok_or_else(bad)? {
+        let (each, count) = match entry.as_array() {
+            None => (entry.as_u64().ok_or_else(bad)?, 1),
+            Some([each, count]) => (each.as_u64().ok_or_else(bad)?, count.as_u64().ok_or_else(bad)?),
+            Some(_) => return Err(bad()),
+        };
+        let total = (lens.len() as u64).saturating_add(count);
+        lens.resize(limits.count(total, "chunk grid")?, each);
+    }
+    Ok(lens)
+}
+
+fn keys(json: &Json) -> Result<ChunkKeys> {
+    let Some(encoding) = json.member("chunk_key_encoding") else {
+        return Ok(ChunkKeys::v3(Separator::Slash));
+    };
+    let name = encoding.as_str().or_else(|| encoding.member("name")?.as_str()).unwrap_or_default();
+    let (form, usual) = match name {
+        "default" => (KeyEncoding::Default, Separator::Slash),
+        "v2" => (KeyEncoding::V2, Separator::Dot),
+        other => return Err(Error::unsupported(format!("chunk key encoding {other:?}"))),
+    };
+    let separator = match encoding.member("configuration").and_then(|c| c.member("separator")) {
+        None => usual,
+        Some(text) => text
+            .as_str()
+            .and_then(Separator::from_text)
+            .ok_or_else(|| Error::malformed(format!("separator {:?} is neither . nor /", text.to_value())))?,
+    };
+    Ok(ChunkKeys { encoding: form, separator })
+}
+
+fn dimension_names(json: &Json) -> Option<Vec<Option<String>>> {
+    let names = json.member("dimension_names")?.as_array()?;
+    Some(names.iter().map(|name| name.as_str().map(str::to_owned)).collect())
+}

@@ -1,0 +1,187 @@
+//! From the nodes of a dataset to its model: groups, dimensions, types, then variables and attributes.
+use super::array::rules;
+use super::attributes::attributes;
+use super::catalog::ZarrCatalog;
+use super::extension::{self, Nesting};
+use super::node::{Dataset, GroupNode};
+use super::provenance::Provenance;
+use crate::dialect::Dialect;
+use crate::dtype::v2::TextRules;
+use crate::json::Json;
+use crate::special::EXTENSION;
+use ncirrus_layout::{Error, Limits, ObjectId, OpenOptions, Result, Source};
+use ncirrus_model::{
+    Attribute, AttributeState, Attributes, Dimension, EnumMember, Fault, GroupId, Model, TypeRef, UserKind,
+    UserType,
+};
+
+/// What is known of the dataset while its members are described.
+pub(super) struct Assembly<'a> {
+    pub(super) model: Model,
+    pub(super) dialect: Dialect,
+    pub(super) provenance: Provenance,
+    pub(super) rules: TextRules,
+    pub(super) repairs: bool,
+    pub(super) limits: &'a Limits,
+    pub(super) warnings: Vec<String>,
+    /// Sources by the number of their variable.
+    pub(super) sources: Vec<Result<Source>>,
+    nesting: Nesting,
+}
+
+/// Makes the catalog.
+///
+/// # Errors
+/// When the model refuses a group or dimension; damage of members stays in its place.
+pub(super) fn assemble(
+    mut dataset: Dataset,
+    root: &ObjectId,
+    options: &OpenOptions,
+    limits: &Limits,
+) -> Result<ZarrCatalog> {
+    name_root_array(&mut dataset.root, root, options);
+    let provenance = Provenance::of(&dataset.root.attributes);
+    let mut assembly = Assembly {
+        model: Model::new(),
+        dialect: dataset.dialect,
+        rules: rules(dataset.dialect, provenance.is_netcdf_c()),
+        provenance,
+        repairs: !options.no_repairs,
+        limits,
+        warnings: Vec::new(),
+        sources: Vec::new(),
+        nesting: Nesting::default(),
+    };
+    let mut groups = Vec::new();
+    assembly.groups(&dataset.root, None, &mut groups)?;
+    for (id, node) in &groups {
+        assembly.types(*id, node)?;
+    }
+    for (id, node) in &groups {
+        for array in &node.arrays {
+            assembly.variable(*id, array)?;
+        }
+    }
+    assembly.check_superblock(&dataset);
+    let facts = super::facts_of(&dataset);
+    let Assembly { model, provenance, warnings, sources, .. } = assembly;
+    Ok(ZarrCatalog::new(model, sources, facts, provenance.text, warnings))
+}
+
+/// An array at the root is named by the caller, by its key, or by the address of its store.
+fn name_root_array(root: &mut GroupNode, object: &ObjectId, options: &OpenOptions) {
+    let Some(array) = root.arrays.first_mut().filter(|array| array.name.is_empty()) else { return };
+    let address = object.store.as_str().trim_end_matches('/');
+    let last =
+        if object.key().is_empty() { address.rsplit('/').next().unwrap_or_default() } else { object.name() };
+    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+    let usable = if stem.is_empty() || stem.contains(':') { "array" } else { stem };
+    array.name = options.name.clone().unwrap_or_else(|| usable.to_owned());
+}
+
+impl Assembly<'_> {
+    /// Groups with their dimensions, each before its subgroups.
+    fn groups<'n>(
+        &mut self,
+        node: &'n GroupNode,
+        parent: Option<GroupId>,
+        list: &mut Vec<(GroupId, &'n GroupNode)>,
+    ) -> Result<()> {
+        let id = match parent {
+            None => self.model.root(),
+            Some(parent) => self.model.insert_group(parent, node.name.clone())?,
+        };
+        for (name, len) in &node.dims {
+            if self.model.dimension_in(id, name).is_none() {
+                self.model.insert_dimension(id, Dimension { name: name.clone(), len: *len })?;
+            }
+        }
+        self.warnings.extend(node.warnings.iter().cloned());
+        list.push((id, node));
+        for group in &node.groups {
+            self.groups(group, Some(id), list)?;
+        }
+        Ok(())
+    }
+
+    /// A group's types, then its attributes, which may be of these types.
+    fn types(&mut self, id: GroupId, node: &GroupNode) -> Result<()> {
+        self.warnings.extend(extension::ignored(&node.attributes));
+        let damaged =
+            extension::define_types(&mut self.model, id, &node.attributes, &mut self.nesting, self.limits);
+        self.warnings.extend(damaged);
+        if let Some(types) = node.types.as_deref().and_then(Json::as_object) {
+            for (name, json) in types.iter() {
+                if let Err(error) = self.draft_type(id, name, json) {
+                    self.warnings.push(format!("type {name:?} is ignored: {error}"));
+                }
+            }
+        }
+        let mut list = attributes(&node.attributes, self.dialect, &mut self.warnings);
+        let damaged = extension::insert_attributes(&self.model, &node.attributes, &mut list);
+        let state = self.state(list, damaged, node.attributes.fault.as_ref());
+        if let Some(group) = self.model.group_mut(id) {
+            group.attributes = state;
+            group.fault = node.fault.as_ref().map(Fault::from);
+        }
+        Ok(())
+    }
+
+    /// A type of the 2018 draft (`nczarr.md` 7): NumPy's spelling, or a base type with constants.
+    fn draft_type(&mut self, group: GroupId, name: &str, json: &Json) -> Result<()> {
+        let spelling = json.member("basetype").unwrap_or(json);
+        let (data_type, _) = crate::dtype::v2::parse(spelling, &[], self.rules)?;
+        let shown = data_type.shown.define(&mut self.model, group, name)?;
+        let kind = match (json.member("constants").and_then(Json::as_object), shown) {
+            (Some(constants), TypeRef::Atomic(base)) => {
+                let member = |(name, value): (&str, &Json)| {
+                    Some(EnumMember { name: name.to_owned(), value: value.as_number()?.as_i128()? })
+                };
+                let members = constants.iter().map(member).collect::<Option<_>>();
+                UserKind::Enum {
+                    base,
+                    members: members.ok_or_else(|| Error::malformed("a constant has no value"))?,
+                }
+            }
+            (_, TypeRef::User(id)) => match self.model.user_type(id) {
+                Some(ty) if ty.name == name => return Ok(()),
+                Some(ty) => ty.kind.clone(),
+                None => return Ok(()),
+            },
+            (None, TypeRef::Atomic(_)) => return Err(Error::unsupported("an alias of an atomic type")),
+        };
+        self.nesting.define(&mut self.model, group, UserType { name: name.to_owned(), kind }, self.limits)?;
+        Ok(())
+    }
+
+    /// The attributes, or why there are none.
+    pub(super) fn state(
+        &mut self,
+        list: Vec<Attribute>,
+        damaged: Vec<String>,
+        fault: Option<&Error>,
+    ) -> AttributeState {
+        if let Some(error) = fault {
+            self.warnings.push(error.to_string());
+            return AttributeState::Damaged(error.into());
+        }
+        let mut attributes = Attributes::new();
+        list.into_iter().for_each(|attribute| attributes.push_distinct(attribute));
+        for message in damaged {
+            let fault = Fault::new(ncirrus_model::FaultKind::Malformed, message.clone());
+            attributes.faults.push((EXTENSION.to_owned(), fault));
+            self.warnings.push(message);
+        }
+        AttributeState::Known(attributes)
+    }
+
+    fn check_superblock(&mut self, dataset: &Dataset) {
+        let major = |version: &str| version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        let known = if self.dialect == Dialect::Nczarr3 { 3 } else { 2 };
+        let newer =
+            dataset.superblock.as_deref().filter(|version| major(version).is_some_and(|major| major > known));
+        if let Some(version) = newer {
+            self.warnings.push(format!("superblock version {version} is newer than what is known"));
+        }
+    }
+}

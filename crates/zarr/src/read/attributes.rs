@@ -1,0 +1,91 @@
+//! Attributes as the reader gets them: typed by whichever dictionary there is, inferred otherwise (`nczarr.md` 3.8,
+//! 3.10, 3.14, 5.4).
+use super::node::Holder;
+use super::values::{infer, numbers, strings, text};
+use crate::dialect::Dialect;
+use crate::json::Json;
+use crate::special::{is_hidden, is_virtual};
+use ncirrus_model::{Atomic, Attribute, Values};
+
+#[cfg(test)]
+mod tests;
+
+/// What a type dictionary says of an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Declared {
+    /// One of the atomic types.
+    Atomic(Atomic),
+    /// JSON, shown as text.
+    Json,
+}
+
+/// The attributes of a group or variable, those with a meaning of their own left out.
+pub(super) fn attributes(holder: &Holder, dialect: Dialect, warnings: &mut Vec<String>) -> Vec<Attribute> {
+    let Some(object) = holder.object() else { return Vec::new() };
+    let mut list = Vec::with_capacity(object.len());
+    for (name, json) in object.iter() {
+        if is_hidden(name) {
+            continue;
+        }
+        if is_virtual(name) {
+            warnings.push(format!("attribute {name:?} is ignored: the name is the library's own"));
+            continue;
+        }
+        let declared = holder.type_of(name).and_then(|text| declared(text, dialect));
+        let values = declared.and_then(|declared| typed(json, declared)).unwrap_or_else(|| infer(json));
+        list.push(Attribute::atomic(name, values));
+    }
+    list
+}
+
+/// The value by its declared type; `None` when it does not fit, and is inferred instead.
+fn typed(json: &Json, declared: Declared) -> Option<Values> {
+    let is_list = matches!(json, Json::Array(_) | Json::Object(_) | Json::Null);
+    match declared {
+        Declared::Json => (is_list || matches!(json, Json::String(_))).then(|| text(json)),
+        Declared::Atomic(Atomic::Char) => Some(text(json)),
+        Declared::Atomic(Atomic::String) => {
+            strings(json).or_else(|| is_list.then(|| strings_of_source(json)))
+        }
+        Declared::Atomic(atomic) => numbers(json, atomic),
+    }
+}
+
+/// One string that holds the source text.
+fn strings_of_source(json: &Json) -> Values {
+    let mut one = ncirrus_model::Strings::new();
+    one.push(Some(json.source()));
+    Values::String(one)
+}
+
+/// The type that a dictionary's word means: a NumPy type, a decimal `nc_type` (V1), or a CDL name (N3, D18). The byte
+/// order is ignored.
+fn declared(word: &str, dialect: Dialect) -> Option<Declared> {
+    if let Ok(number) = word.parse::<u8>() {
+        return Atomic::ALL.into_iter().find(|atomic| atomic.number() == number).map(Declared::Atomic);
+    }
+    let word_without_order = word.trim_start_matches(['<', '>', '|', '=']);
+    let atomic = match word_without_order {
+        "i1" => Atomic::Byte,
+        "i2" => Atomic::Short,
+        "i4" => Atomic::Int,
+        "i8" => Atomic::Int64,
+        "u1" => Atomic::UByte,
+        "u2" => Atomic::UShort,
+        "u4" => Atomic::UInt,
+        "u8" => Atomic::UInt64,
+        "f4" => Atomic::Float,
+        "f8" => Atomic::Double,
+        "S1" if word.starts_with('>') => Atomic::Char,
+        "U1" if dialect.has_one_byte_unicode() => Atomic::Char,
+        "J0" | "json" => return Some(Declared::Json),
+        other if is_sized_text(other) => Atomic::String,
+        other => Atomic::from_name(other)?,
+    };
+    Some(Declared::Atomic(atomic))
+}
+
+fn is_sized_text(word: &str) -> bool {
+    word.strip_prefix('S')
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}

@@ -1,0 +1,71 @@
+//! An open dataset: everything about it is known once it is open.
+use ncirrus_layout::{Catalog, Error, Result, Source, Step, View, Writing};
+use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
+use std::sync::Arc;
+
+/// A Zarr dataset. Its metadata were read on opening, so that nothing here ever waits.
+#[derive(Debug)]
+pub(super) struct ZarrCatalog {
+    model: Arc<Model>,
+    sources: Vec<Result<Source>>,
+    facts: Vec<(&'static str, String)>,
+    warnings: Vec<String>,
+}
+
+impl ZarrCatalog {
+    pub(super) fn new(
+        model: Model,
+        sources: Vec<Result<Source>>,
+        mut facts: Vec<(&'static str, String)>,
+        properties: Option<String>,
+        warnings: Vec<String>,
+    ) -> Self {
+        facts.extend(properties.map(|text| (crate::special::PROPERTIES, text)));
+        Self { model: Arc::new(model), sources, facts, warnings }
+    }
+
+    fn attributes_of(&self, node: NodeId) -> Result<Attributes> {
+        match self.model.attributes(node) {
+            Some(AttributeState::Known(attributes)) => Ok(attributes.clone()),
+            Some(AttributeState::Damaged(fault)) => Err(fault.clone().into()),
+            Some(AttributeState::Pending) | None => {
+                Err(Error::not_found(format!("no attributes of {node:?}")))
+            }
+        }
+    }
+}
+
+impl Catalog for ZarrCatalog {
+    fn tree(&self, _: &dyn View) -> Step<Arc<Model>> {
+        Ok(Arc::clone(&self.model))
+    }
+
+    fn attributes(&self, _: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes>>> {
+        Ok(of.iter().map(|node| self.attributes_of(*node)).collect())
+    }
+
+    fn source(&self, _: &dyn View, variable: VarId) -> Step<Source> {
+        match self.sources.get(variable.index()) {
+            Some(source) => {
+                Ok(source.clone().map_err(|error| error.at_path(self.model.variable_path(variable)))?)
+            }
+            None => Err(Error::not_found(format!("no variable {variable:?}")).into()),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        "netCDF-4"
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        self.facts.clone()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn writing(&self) -> Option<Arc<dyn Writing>> {
+        None
+    }
+}

@@ -1,0 +1,157 @@
+//! Which dimensions span a variable (`nczarr.md` 3.5, 3.6, 3.7, 3.15, 5.3).
+use super::node::ArrayInfo;
+use crate::json::Json;
+use crate::special::{ANONYMOUS_PREFIX, SCALAR_DIMENSION};
+use ncirrus_layout::Result;
+use ncirrus_model::{DimId, Dimension, DimensionLen, GroupId, Model};
+
+#[cfg(test)]
+mod tests;
+
+/// A variable whose dimensions are wanted.
+#[derive(Debug)]
+pub(super) struct Spanned<'a> {
+    /// The group that holds it.
+    pub(super) group: GroupId,
+    /// Its path, for messages.
+    pub(super) path: &'a str,
+    /// Its stored shape.
+    pub(super) shape: &'a [u64],
+    /// What NCZarr says.
+    pub(super) info: Option<&'a ArrayInfo>,
+    /// What Zarr v3 or xarray say: names, some of them missing.
+    pub(super) names: Option<Vec<Option<String>>>,
+    /// Whether the dataset defines its dimensions apart from its arrays.
+    pub(super) in_nczarr: bool,
+}
+
+/// The dimensions, slowest first. A scalar has none, whatever its stored shape.
+///
+/// # Errors
+/// When the model refuses a dimension.
+pub(super) fn resolve(
+    model: &mut Model,
+    variable: &Spanned<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<DimId>> {
+    let is_single = variable.shape.iter().all(|len| *len == 1);
+    if let Some(info) = variable.info {
+        if is_single && (info.scalar || info.dimensions.is_empty()) {
+            return Ok(Vec::new());
+        }
+        if info.dimensions.len() == variable.shape.len() {
+            return by_reference(model, variable, &info.dimensions, warnings);
+        }
+        let (path, count, rank) = (variable.path, info.dimensions.len(), variable.shape.len());
+        warnings.push(format!("{path}: {count} dimension references for {rank} axes are ignored"));
+    }
+    match variable.names.as_deref() {
+        Some([Some(name)]) if name == SCALAR_DIMENSION && variable.shape == [1] => Ok(Vec::new()),
+        Some(names) if names.len() == variable.shape.len() => by_name(model, variable, names, warnings),
+        Some(names) if !(names.is_empty() && is_single) => {
+            let (path, count, rank) = (variable.path, names.len(), variable.shape.len());
+            warnings.push(format!("{path}: {count} dimension names for {rank} axes are ignored"));
+            anonymous(model, variable.shape)
+        }
+        _ => anonymous(model, variable.shape),
+    }
+}
+
+/// The names in `_ARRAY_DIMENSIONS`; `None` when it is no list of strings.
+pub(super) fn array_dimensions(json: Option<&Json>) -> Option<Vec<Option<String>>> {
+    let list = json?.as_array()?;
+    list.iter().map(|name| Some(Some(name.as_str()?.to_owned()))).collect()
+}
+
+/// Dimensions by path; an axis whose reference is unknown or of another length gets an anonymous one.
+fn by_reference(
+    model: &mut Model,
+    variable: &Spanned<'_>,
+    references: &[String],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<DimId>> {
+    let mut dims = Vec::with_capacity(references.len());
+    for (reference, &len) in references.iter().zip(variable.shape) {
+        let found = if reference.starts_with('/') {
+            model.dimension_at(reference)
+        } else {
+            model.visible_dimension(variable.group, reference)
+        };
+        let path = variable.path;
+        match found.and_then(|id| Some((id, model.dimension(id)?.len))) {
+            Some((id, DimensionLen::Unlimited(_))) => dims.push(id),
+            Some((id, DimensionLen::Fixed(size))) if size == len => dims.push(id),
+            Some((_, DimensionLen::Fixed(size))) => {
+                warnings.push(format!("{path}: dimension {reference} has length {size}, the axis {len}"));
+                dims.push(anonymous_dimension(model, len)?);
+            }
+            None => {
+                warnings.push(format!("{path}: there is no dimension {reference}"));
+                dims.push(anonymous_dimension(model, len)?);
+            }
+        }
+    }
+    Ok(dims)
+}
+
+/// Dimensions of the array's group by simple name, made where they are missing (3.15).
+fn by_name(
+    model: &mut Model,
+    variable: &Spanned<'_>,
+    names: &[Option<String>],
+    warnings: &mut Vec<String>,
+) -> Result<Vec<DimId>> {
+    let mut dims = Vec::with_capacity(names.len());
+    for (name, &len) in names.iter().zip(variable.shape) {
+        let Some(name) = name.as_ref().filter(|name| !name.is_empty()) else {
+            dims.push(anonymous_dimension(model, len)?);
+            continue;
+        };
+        let name = name.replace('/', "_");
+        let here = model.dimension_in(variable.group, &name);
+        let known = if variable.in_nczarr { model.visible_dimension(variable.group, &name) } else { here };
+        let fits = |id: &DimId| match model.dimension(*id).map(|dimension| dimension.len) {
+            Some(DimensionLen::Unlimited(_)) if variable.in_nczarr => true,
+            Some(known) => known.current() == len,
+            None => false,
+        };
+        let id = match (known.filter(fits), here) {
+            (Some(id), _) => id,
+            (None, None) => {
+                model.insert_dimension(variable.group, Dimension { name, len: plain_len(len) })?
+            }
+            (None, Some(_)) => {
+                let path = variable.path;
+                warnings.push(format!(
+                    "{path}: the name {name:?} belongs to a dimension of another length than {len}"
+                ));
+                anonymous_dimension(model, len)?
+            }
+        };
+        dims.push(id);
+    }
+    Ok(dims)
+}
+
+/// Dimensions that nothing names.
+pub(super) fn anonymous(model: &mut Model, shape: &[u64]) -> Result<Vec<DimId>> {
+    shape.iter().map(|&len| anonymous_dimension(model, len)).collect()
+}
+
+/// The anonymous dimension of that length: one for all variables of the dataset, at the root.
+fn anonymous_dimension(model: &mut Model, len: u64) -> Result<DimId> {
+    let root = model.root();
+    let mut name = format!("{ANONYMOUS_PREFIX}{len}");
+    while let Some(id) = model.dimension_in(root, &name) {
+        if model.dimension(id).is_some_and(|dimension| dimension.len == plain_len(len)) {
+            return Ok(id);
+        }
+        name.push('_');
+    }
+    Ok(model.insert_dimension(root, Dimension { name, len: plain_len(len) })?)
+}
+
+/// Plain Zarr has no unlimited dimensions, and netCDF no fixed ones of length 0 (3.6).
+fn plain_len(len: u64) -> DimensionLen {
+    if len == 0 { DimensionLen::Unlimited(0) } else { DimensionLen::Fixed(len) }
+}

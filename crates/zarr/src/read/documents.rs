@@ -1,0 +1,192 @@
+//! Metadata objects as parsed documents, from the store or from consolidated metadata.
+use crate::json::{self, Json, Object};
+use crate::special::{ZARR_JSON, ZMETADATA};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Step, View, Want, settle};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// A document: absent, unreadable, or parsed.
+pub(super) type Document = Option<Result<Arc<Json>, Error>>;
+
+/// The memo's name for parsed documents.
+const PARSED: &str = "zarr document";
+/// The memo's name for split consolidated metadata.
+const SPLIT: &str = "zarr consolidated metadata";
+
+/// Reads and parses one metadata object. Damage is part of the result; only failures of the store stop the walk.
+pub(super) fn read_document(view: &dyn View, object: &ObjectId) -> Step<Document> {
+    let blob = match settle(view.read(object, Want::All)).map_err(ncirrus_layout::Stall::Need)? {
+        Ok(Some(blob)) => blob,
+        Ok(None) => return Ok(None),
+        Err(error) if is_fatal(&error) => return Err(error.into()),
+        Err(error) => return Ok(Some(Err(error.at_object(object)))),
+    };
+    if let Some(known) = view.memo().find::<Result<Arc<Json>, Error>>(object, Some(&blob.tag), 0, PARSED) {
+        return Ok(Some(known.as_ref().clone()));
+    }
+    let parsed =
+        json::parse(&blob.bytes, view.limits()).map(Arc::new).map_err(|error| error.at_object(object));
+    let cost = blob.bytes.len().saturating_mul(4).saturating_add(200);
+    Ok(Some(view.memo().keep(object, Some(&blob.tag), 0, PARSED, parsed, cost).as_ref().clone()))
+}
+
+/// Failures that say nothing about one object.
+fn is_fatal(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io { .. } | ErrorKind::Changed | ErrorKind::Internal)
+}
+
+/// Consolidated metadata: documents by path of the node (empty for the root) and name of the object.
+#[derive(Debug, Default)]
+pub(super) struct Consolidated {
+    nodes: HashMap<String, Vec<(String, Arc<Json>)>>,
+    children: HashMap<String, Vec<String>>,
+}
+
+impl Consolidated {
+    /// Adds one document, and its node to the children of the groups above it.
+    fn add(&mut self, path: &str, name: &str, json: Json) {
+        let known = self.nodes.contains_key(path);
+        self.nodes.entry(path.to_owned()).or_default().push((name.to_owned(), Arc::new(json)));
+        if !known {
+            self.add_child(path);
+        }
+    }
+
+    fn add_child(&mut self, path: &str) {
+        let mut path = path;
+        while !path.is_empty() {
+            let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let is_new = !self.children.contains_key(parent);
+            self.children.entry(parent.to_owned()).or_default().push(name.to_owned());
+            if !is_new {
+                return;
+            }
+            path = parent;
+        }
+    }
+
+    fn find(&self, path: &str, name: &str) -> Option<&Arc<Json>> {
+        let documents = self.nodes.get(path)?;
+        documents.iter().find(|(known, _)| known == name).map(|(_, json)| json)
+    }
+
+    /// Splits the members of `metadata`; `split` tells node and object apart.
+    fn split(metadata: &Object, split: impl Fn(&str) -> Option<(&str, &str)>) -> Self {
+        let mut all = Self::default();
+        for (key, json) in metadata.iter() {
+            if let Some((path, name)) = split(key.trim_start_matches('/')) {
+                all.add(path, name, json.clone());
+            }
+        }
+        for names in all.children.values_mut() {
+            let mut seen = BTreeSet::new();
+            names.retain(|name| seen.insert(name.clone()));
+        }
+        all
+    }
+}
+
+/// Zarr v2's consolidated metadata, when `.zmetadata` is there and valid (`nczarr.md` 3.16).
+pub(super) fn consolidated(
+    view: &dyn View,
+    root: &ObjectId,
+    document: Option<&Result<Arc<Json>, Error>>,
+) -> Step<Option<Arc<Consolidated>>> {
+    let Some(Ok(json)) = document else { return Ok(None) };
+    let format = json.member("zarr_consolidated_format").and_then(Json::as_u64);
+    let (Some(metadata), Some(1)) = (json.member("metadata").and_then(Json::as_object), format) else {
+        return Ok(None);
+    };
+    let split = || {
+        let all = Consolidated::split(metadata, |key| Some(key.rsplit_once('/').unwrap_or(("", key))));
+        (all, metadata.len())
+    };
+    memoised(view, &root.child(ZMETADATA), split)
+}
+
+/// Zarr v3's inline consolidated metadata of a group, when they are there and valid (`nczarr.md` 6.2).
+pub(super) fn inline(view: &dyn View, root: &ObjectId, json: &Json) -> Step<Option<Arc<Consolidated>>> {
+    let Some(all) = json.member("consolidated_metadata") else { return Ok(None) };
+    let is_inline = all.member("kind").and_then(Json::as_str).is_none_or(|kind| kind == "inline");
+    let (Some(metadata), true) = (all.member("metadata").and_then(Json::as_object), is_inline) else {
+        return Ok(None);
+    };
+    let split = || (Consolidated::split(metadata, |path| Some((path, ZARR_JSON))), metadata.len());
+    memoised(view, &root.child(ZARR_JSON), split)
+}
+
+/// The split metadata of the present state of an object.
+fn memoised(
+    view: &dyn View,
+    object: &ObjectId,
+    split: impl FnOnce() -> (Consolidated, usize),
+) -> Step<Option<Arc<Consolidated>>> {
+    let Some(blob) = view.read(object, Want::All)? else { return Ok(None) };
+    if let Some(known) = view.memo().find::<Consolidated>(object, Some(&blob.tag), 0, SPLIT) {
+        return Ok(Some(known));
+    }
+    let (all, count) = split();
+    let cost = count.saturating_mul(2000);
+    Ok(Some(view.memo().keep(object, Some(&blob.tag), 0, SPLIT, all, cost)))
+}
+
+/// Where documents come from: the store, or consolidated metadata.
+pub(super) struct Documents<'a> {
+    pub(super) view: &'a dyn View,
+    pub(super) root: &'a ObjectId,
+    consolidated: Option<Arc<Consolidated>>,
+}
+
+impl<'a> Documents<'a> {
+    /// Documents below `root`.
+    pub(super) fn new(
+        view: &'a dyn View,
+        root: &'a ObjectId,
+        consolidated: Option<Arc<Consolidated>>,
+    ) -> Self {
+        Self { view, root, consolidated }
+    }
+
+    /// Whether consolidated metadata stand for all objects.
+    pub(super) fn is_consolidated(&self) -> bool {
+        self.consolidated.is_some()
+    }
+
+    /// The object of a node; the path is relative to the root.
+    pub(super) fn object(&self, path: &str) -> ObjectId {
+        self.root.child(path)
+    }
+
+    /// One document of a node.
+    pub(super) fn read(&self, path: &str, name: &str) -> Step<Document> {
+        match &self.consolidated {
+            Some(all) => Ok(all.find(path, name).map(|json| Ok(Arc::clone(json)))),
+            None => read_document(self.view, &self.object(path).child(name)),
+        }
+    }
+
+    /// Names of what lies below a node: prefixes only, hidden ones left out. `None` when the store cannot list.
+    pub(super) fn children(&self, path: &str) -> Step<Option<Vec<String>>> {
+        if let Some(all) = &self.consolidated {
+            return Ok(Some(all.children.get(path).cloned().unwrap_or_default()));
+        }
+        let prefix = self.object(path);
+        let mut names = Vec::new();
+        let mut page: Option<String> = None;
+        loop {
+            let listing = self.view.list(&prefix, page.as_deref());
+            let listing = match settle(listing).map_err(ncirrus_layout::Stall::Need)? {
+                Ok(listing) => listing,
+                Err(error) if is_fatal(&error) => return Err(error.into()),
+                Err(_) => return Ok(None),
+            };
+            let prefixes = listing.entries.into_iter().filter(|entry| entry.is_prefix);
+            names.extend(prefixes.map(|entry| entry.name).filter(|name| !name.starts_with('.')));
+            self.view.limits().count(names.len() as u64, "group")?;
+            match listing.next {
+                Some(next) if page.as_ref() != Some(&next) => page = Some(next),
+                _ => return Ok(Some(names)),
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! What the walk over the metadata objects yields, whatever the dialect.
+use super::documents::Document;
+use crate::dialect::Dialect;
+use crate::json::{Json, Object};
+use ncirrus_layout::{Error, ObjectId, Stall, Step};
+use ncirrus_model::DimensionLen;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A dataset's metadata.
+#[derive(Debug)]
+pub(super) struct Dataset {
+    /// Whose conventions it follows.
+    pub(super) dialect: Dialect,
+    /// Whether consolidated metadata were used.
+    pub(super) consolidated: bool,
+    /// Version in the superblock.
+    pub(super) superblock: Option<String>,
+    /// The root group; an array at the root is its only member.
+    pub(super) root: GroupNode,
+}
+
+/// A group's metadata.
+#[derive(Debug, Default)]
+pub(super) struct GroupNode {
+    /// Simple name.
+    pub(super) name: String,
+    /// Attributes.
+    pub(super) attributes: Holder,
+    /// Dimensions that NCZarr defines here.
+    pub(super) dims: Vec<(String, DimensionLen)>,
+    /// User-defined types of the 2018 draft.
+    pub(super) types: Option<Arc<Json>>,
+    /// Variables, in the order in which they are shown.
+    pub(super) arrays: Vec<ArrayNode>,
+    /// Subgroups, likewise.
+    pub(super) groups: Vec<Self>,
+    /// Why it is damaged.
+    pub(super) fault: Option<Error>,
+    /// What was ignored or repaired on the way.
+    pub(super) warnings: Vec<String>,
+}
+
+/// An array's metadata.
+#[derive(Debug)]
+pub(super) struct ArrayNode {
+    /// Simple name.
+    pub(super) name: String,
+    /// Where its chunks lie.
+    pub(super) prefix: ObjectId,
+    /// `.zarray` or `zarr.json`, or why there is none.
+    pub(super) metadata: Result<Arc<Json>, Error>,
+    /// Attributes.
+    pub(super) attributes: Holder,
+    /// What NCZarr says about it.
+    pub(super) info: Option<ArrayInfo>,
+}
+
+/// What NCZarr says about an array (`nczarr.md` 3.5, 6.3).
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct ArrayInfo {
+    /// Dimensions by path.
+    pub(super) dimensions: Vec<String>,
+    /// Marked as a scalar.
+    pub(super) scalar: bool,
+    /// N3: what the Zarr type stands for.
+    pub(super) alias: Option<String>,
+    /// D18: path of the user-defined type.
+    pub(super) typedef: Option<String>,
+}
+
+/// Attributes as documents: a document or a member of it, and where their types stand.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Holder {
+    document: Option<Arc<Json>>,
+    member: Option<&'static str>,
+    /// Types by attribute name, of whichever dictionary there is.
+    pub(super) types: HashMap<String, String>,
+    /// Why the attributes cannot be read.
+    pub(super) fault: Option<Error>,
+}
+
+impl Holder {
+    /// Attributes that are a document of their own.
+    pub(super) fn whole(document: Document) -> Self {
+        match document {
+            None => Self::default(),
+            Some(Ok(json)) => Self { document: Some(json), ..Self::default() }.checked(),
+            Some(Err(error)) => Self { fault: Some(error), ..Self::default() },
+        }
+    }
+
+    /// Attributes that are a member of a document.
+    pub(super) fn member(document: Arc<Json>, member: &'static str) -> Self {
+        Self { document: Some(document), member: Some(member), ..Self::default() }.checked()
+    }
+
+    fn checked(mut self) -> Self {
+        if self.value().is_some_and(|json| !matches!(json, Json::Object(_) | Json::Null)) {
+            self.fault = Some(Error::malformed("the attributes are no JSON object"));
+        }
+        self
+    }
+
+    fn value(&self) -> Option<&Json> {
+        let document = self.document.as_deref()?;
+        match self.member {
+            Some(member) => document.member(member),
+            None => Some(document),
+        }
+    }
+
+    /// All members, those with a meaning of their own included.
+    pub(super) fn object(&self) -> Option<&Object> {
+        self.value()?.as_object()
+    }
+
+    /// The member of that name.
+    pub(super) fn find(&self, name: &str) -> Option<&Json> {
+        self.object()?.find(name)
+    }
+
+    /// The declared type of an attribute.
+    pub(super) fn type_of(&self, name: &str) -> Option<&str> {
+        self.types.get(name).map(String::as_str)
+    }
+}
+
+/// The document, when it is there and parsed.
+pub(super) fn usable(document: Document) -> Option<Arc<Json>> {
+    document.and_then(Result::ok)
+}
+
+/// A list of names; entries that are no strings are left out.
+pub(super) fn names(json: Option<&Json>) -> Vec<String> {
+    let items = json.and_then(Json::as_array).unwrap_or_default();
+    items.iter().filter_map(Json::as_str).map(str::to_owned).collect()
+}
+
+/// Whether a name from metadata can be one segment of a key: names never lead out of their group.
+pub(super) fn is_segment(name: &str) -> bool {
+    !name.is_empty() && name != "." && name != ".." && !name.contains('/')
+}
+
+/// Dimensions of a group: a size, or an object with `size` and `unlimited` (`nczarr.md` 3.6), by name; or a list of
+/// such objects with their names inside (6.3).
+pub(super) fn dimensions(json: Option<&Json>, warnings: &mut Vec<String>) -> Vec<(String, DimensionLen)> {
+    let named: Vec<(String, &Json)> = match json {
+        Some(Json::Object(object)) => object.iter().map(|(name, size)| (name.to_owned(), size)).collect(),
+        Some(Json::Array(list)) => {
+            let name_of =
+                |json| Json::member(json, "name").and_then(Json::as_str).unwrap_or_default().to_owned();
+            list.items.iter().map(|json| (name_of(json), json)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut dims = Vec::with_capacity(named.len());
+    for (name, json) in named {
+        match dimension_len(json).filter(|_| is_segment(&name)) {
+            Some(len) => dims.push((name, len)),
+            None => warnings.push(format!("dimension {name:?} is ignored: it has no size")),
+        }
+    }
+    dims
+}
+
+fn dimension_len(json: &Json) -> Option<DimensionLen> {
+    if let Some(size) = json.as_u64() {
+        return Some(DimensionLen::Fixed(size));
+    }
+    let size = json.member("size")?.as_u64()?;
+    let unlimited = match json.member("unlimited") {
+        Some(Json::Bool(flag)) => *flag,
+        Some(flag) => flag.as_u64() == Some(1),
+        None => false,
+    };
+    Some(if unlimited { DimensionLen::Unlimited(size) } else { DimensionLen::Fixed(size) })
+}
+
+/// A name below a group, and what the metadata say it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Simple name.
+    pub(super) name: String,
+    /// What it is.
+    pub(super) kind: MemberKind,
+}
+
+/// What a member is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MemberKind {
+    /// Listed as an array.
+    Array,
+    /// Listed as a group.
+    Group,
+    /// Not listed: its own objects tell.
+    Unlisted,
+}
+
+/// The members of a group, each once: arrays in the order of `order`, then the other listed ones, then what only a
+/// listing of the store shows (`nczarr.md` 3.4).
+pub(super) fn members(
+    order: Vec<String>,
+    arrays: Vec<String>,
+    groups: Vec<String>,
+    children: Vec<String>,
+) -> Vec<Member> {
+    let kinds = [
+        (order, MemberKind::Array),
+        (arrays, MemberKind::Array),
+        (groups, MemberKind::Group),
+        (children, MemberKind::Unlisted),
+    ];
+    let mut seen = HashSet::new();
+    let mut members = Vec::new();
+    for (names, kind) in kinds {
+        for name in names {
+            if is_segment(&name) && seen.insert(name.clone()) {
+                members.push(Member { name, kind });
+            }
+        }
+    }
+    members
+}
+
+/// A member that was read.
+#[derive(Debug)]
+pub(super) enum Node {
+    /// A variable.
+    Array(Box<ArrayNode>),
+    /// A subgroup.
+    Group(Box<GroupNode>),
+    /// Neither.
+    Nothing,
+}
+
+impl GroupNode {
+    /// Takes in what was read of the members.
+    pub(super) fn adopt(&mut self, nodes: Vec<Node>) {
+        for node in nodes {
+            match node {
+                Node::Array(array) => self.arrays.push(*array),
+                Node::Group(group) => self.groups.push(*group),
+                Node::Nothing => {}
+            }
+        }
+    }
+
+    /// Whether any array of the group or below it satisfies `test`.
+    pub(super) fn any_array(&self, test: &dyn Fn(&ArrayNode) -> bool) -> bool {
+        self.arrays.iter().any(test) || self.groups.iter().any(|group| group.any_array(test))
+    }
+}
+
+/// Both values, or the needs of both together.
+pub(super) fn both<A, B>(a: Step<A>, b: Step<B>) -> Step<(A, B)> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(Stall::Need(mut needs)), Err(Stall::Need(more))) => {
+            needs.merge(more);
+            Err(Stall::Need(needs))
+        }
+        (Err(Stall::Need(needs)), _) | (_, Err(Stall::Need(needs))) => Err(Stall::Need(needs)),
+        (Err(stall), _) | (_, Err(stall)) => Err(stall),
+    }
+}

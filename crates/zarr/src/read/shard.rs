@@ -1,0 +1,142 @@
+//! Chunks that share an object: the index of a shard (Zarr v3, `sharding_indexed`).
+use super::array::Sharding;
+use super::keys::KeyIndex;
+use ncirrus_layout::{
+    Blob, ByteOrder, Cells, ChunkIndex, ChunkRef, Error, Location, ObjectId, Result, Step, View, Want, join,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+/// The memo's name for parsed indexes.
+const PARSED: &str = "zarr shard index";
+/// What stands for a chunk that was never written.
+const ABSENT: u64 = u64::MAX;
+
+/// Locates chunks by the indexes of the shards that hold them.
+#[derive(Debug)]
+pub(super) struct ShardIndex {
+    /// Names of the shards.
+    pub(super) shards: KeyIndex,
+    /// How a shard is made up.
+    pub(super) form: Sharding,
+}
+
+/// Offset and length of every chunk of a shard, in stored order.
+type Entries = Vec<(u64, u64)>;
+
+impl ChunkIndex for ShardIndex {
+    fn locate(&self, view: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        let mut order: Vec<Vec<u64>> = Vec::new();
+        let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
+        let places: Vec<(usize, usize)> = cells
+            .iter()
+            .map(|cell| {
+                let (shard, inner) = self.split(cell);
+                let at = *known.entry(shard).or_insert_with_key(|shard| {
+                    order.push(shard.clone());
+                    order.len() - 1
+                });
+                (at, inner)
+            })
+            .collect();
+        let objects: Vec<ObjectId> = order.iter().map(|shard| self.shards.object(shard)).collect();
+        let indexes = join(&objects, |object| self.entries(view, object))?;
+        let chunk = |(at, inner): (usize, usize)| {
+            let entry = indexes.get(at).and_then(Option::as_ref).and_then(|entries| entries.get(inner));
+            let location = match (entry, objects.get(at)) {
+                (Some((offset, len)), Some(object)) if *offset != ABSENT || *len != ABSENT => {
+                    Location::Bytes(object.clone(), *offset..offset.saturating_add(*len))
+                }
+                _ => Location::Absent,
+            };
+            ChunkRef::new(location)
+        };
+        Ok(places.into_iter().map(chunk).collect())
+    }
+}
+
+impl ShardIndex {
+    /// The shard that holds a chunk, and the chunk's place in its index.
+    fn split(&self, cell: &[u64]) -> (Vec<u64>, usize) {
+        let per_shard = |axis: usize| self.form.per_shard.get(axis).copied().unwrap_or(1).max(1);
+        let shard = cell.iter().enumerate().map(|(axis, at)| at / per_shard(axis)).collect();
+        let inner = self.form.axes.iter().fold(0u64, |place, &axis| {
+            let at = cell.get(axis).map_or(0, |at| at % per_shard(axis));
+            place.saturating_mul(per_shard(axis)).saturating_add(at)
+        });
+        (shard, usize::try_from(inner).unwrap_or(usize::MAX))
+    }
+
+    /// The index of a shard; `None` when the shard was never written.
+    fn entries(&self, view: &dyn View, object: &ObjectId) -> Step<Option<Arc<Entries>>> {
+        let count = self.form.per_shard.iter().try_fold(1u64, |product, count| product.checked_mul(*count));
+        let checksum = if self.form.has_checksum { 4 } else { 0 };
+        let len = count.and_then(|count| count.checked_mul(16)?.checked_add(checksum));
+        let len = len.ok_or_else(|| Error::limit("a shard index of more than 2^64 bytes"))?;
+        view.limits().metadata_len(len, "shard index").map_err(|error| error.at_object(object))?;
+        let want = if self.form.index_at_end { Want::Suffix(len) } else { Want::Range(0..len) };
+        let Some(blob) = view.read(object, want)? else { return Ok(None) };
+        if let Some(known) = view.memo().find::<Entries>(object, Some(&blob.tag), 0, PARSED) {
+            return Ok(Some(known));
+        }
+        let entries =
+            self.parse(&blob, len).map_err(|error| error.at_object(object).at_offset(blob.offset))?;
+        let cost = blob.bytes.len();
+        Ok(Some(view.memo().keep(object, Some(&blob.tag), 0, PARSED, entries, cost)))
+    }
+
+    fn parse(&self, blob: &Blob, len: u64) -> Result<Entries> {
+        if blob.bytes.len() as u64 != len {
+            let message = format!("the shard has {} bytes, its index alone {len}", blob.size);
+            return Err(Error::malformed(message));
+        }
+        let mut bytes = blob.bytes.as_ref();
+        if self.form.has_checksum {
+            let (index, sum) = bytes.split_at(bytes.len().saturating_sub(4));
+            if sum != crc32c(index).to_le_bytes() {
+                return Err(Error::malformed("the checksum of the shard index is wrong"));
+            }
+            bytes = index;
+        }
+        let number = |at: &[u8]| {
+            let word = at.try_into().unwrap_or([0; 8]);
+            match self.form.index_order {
+                ByteOrder::Little => u64::from_le_bytes(word),
+                ByteOrder::Big => u64::from_be_bytes(word),
+            }
+        };
+        let entry = |pair: &[u8]| {
+            let (offset, len) = pair.split_at(8);
+            let (offset, len) = (number(offset), number(len));
+            let is_absent = offset == ABSENT && len == ABSENT;
+            match offset.checked_add(len) {
+                _ if is_absent => Ok((offset, len)),
+                Some(end) if end <= blob.size => Ok((offset, len)),
+                _ => Err(Error::malformed(format!(
+                    "a chunk at {offset} of {len} bytes in a shard of {}",
+                    blob.size
+                ))),
+            }
+        };
+        bytes.chunks_exact(16).map(entry).collect()
+    }
+}
+
+/// CRC-32C (Castagnoli), reflected, as RFC 3720 has it.
+fn crc32c(bytes: &[u8]) -> u32 {
+    let mut sum = u32::MAX;
+    for byte in bytes {
+        sum ^= u32::from(*byte);
+        for _ in 0..8 {
+            let is_odd = sum & 1 == 1;
+            sum >>= 1;
+            if is_odd {
+                sum ^= 0x82f6_3b78;
+            }
+        }
+    }
+    !sum
+}

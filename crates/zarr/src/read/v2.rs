@@ -1,0 +1,290 @@
+//! The walk over the objects of Zarr v2 and of every NCZarr dialect built on it (`nczarr.md` 2 and 3).
+use super::documents::{Document, Documents};
+use super::extension;
+use super::node::{
+    ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, both, dimensions, members,
+    names, usable,
+};
+use crate::dialect::Dialect;
+use crate::json::Json;
+use crate::special::{
+    ARRAY, ARRAY_DIMENSIONS, ATTRIBUTES, D18_ATTRIBUTE_TYPES, D18_ATTRIBUTES, D18_DIMENSIONS, D18_SUPERBLOCK,
+    D18_TYPES, GROUP, PROPERTIES, SUPERBLOCK, UC_ARRAY, UC_ATTRIBUTES, UC_GROUP, UC_SUPERBLOCK, V1_ARRAY,
+    V1_ATTRIBUTES, V1_GROUP, V1_SUPERBLOCK, V1D_ARRAY, V1D_ATTRIBUTES, ZARRAY, ZATTRS, ZGROUP,
+};
+use ncirrus_layout::{Error, Step, join};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Whether the root holds any object of Zarr v2.
+pub(super) fn is_there(documents: &Documents<'_>) -> Step<bool> {
+    let found = join([ZGROUP, ZARRAY, ZATTRS], |name| documents.read("", name))?;
+    Ok(documents.is_consolidated() || found.into_iter().any(|document| usable(document).is_some()))
+}
+
+/// Reads everything; `None` when the root holds no object of Zarr v2.
+pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
+    let objects = [
+        &[ZGROUP, ZATTRS, ZARRAY][..],
+        V1_GROUP_OBJECTS,
+        D18_GROUP_OBJECTS,
+        &[V1_SUPERBLOCK, D18_SUPERBLOCK],
+    ];
+    let (bag, children) = both(Bag::read(documents, "", objects.concat()), documents.children(""))?;
+    let markers = [ZGROUP, ZATTRS, ZARRAY, V1_SUPERBLOCK, D18_SUPERBLOCK];
+    if !documents.is_consolidated() && !markers.iter().any(|name| bag.is_there(name)) {
+        return match markers.iter().find_map(|name| bag.error(name)) {
+            Some(error) => Err(error.into()),
+            None => Ok(None),
+        };
+    }
+    let mut dialect = bag.dialect();
+    let walker = Walker { documents, dialect };
+    let root = walker.root(&bag, children)?;
+    let is_named = |array: &ArrayNode| array.attributes.find(ARRAY_DIMENSIONS).is_some();
+    if root.any_array(&is_named) {
+        dialect = match dialect {
+            Dialect::UpperCase => Dialect::UpperCaseXarray,
+            Dialect::Plain if root.attributes.find(PROPERTIES).is_some() => Dialect::PlainXarray,
+            Dialect::Plain => Dialect::Xarray,
+            other => other,
+        };
+    }
+    let superblock = bag.superblock_version();
+    Ok(Some(Dataset { dialect, consolidated: documents.is_consolidated(), superblock, root }))
+}
+
+const V1_GROUP_OBJECTS: &[&str] = &[V1_GROUP, V1_ATTRIBUTES, V1D_ATTRIBUTES];
+const V1_ARRAY_OBJECTS: &[&str] = &[V1_ARRAY, V1D_ARRAY, V1_ATTRIBUTES, V1D_ATTRIBUTES];
+const D18_GROUP_OBJECTS: &[&str] = &[D18_DIMENSIONS, D18_TYPES, D18_ATTRIBUTES, D18_ATTRIBUTE_TYPES];
+const D18_ARRAY_OBJECTS: &[&str] = &[D18_ATTRIBUTES, D18_ATTRIBUTE_TYPES];
+
+struct Walker<'a> {
+    documents: &'a Documents<'a>,
+    dialect: Dialect,
+}
+
+impl Walker<'_> {
+    fn root(&self, bag: &Bag, children: Option<Vec<String>>) -> Step<GroupNode> {
+        let is_array = bag.is_there(ZARRAY);
+        let children = if is_array && !bag.is_there(ZGROUP) { Some(Vec::new()) } else { children };
+        let is_listed = bag.group_info().is_some() || self.documents.is_consolidated();
+        if children.is_none() && !is_listed {
+            let message = "the store cannot list, and the metadata do not name the members";
+            return Err(Error::unsupported(message).at_object(self.documents.root).into());
+        }
+        let mut group = self.group_from(bag, children, "", 0)?;
+        if is_array {
+            let attributes = std::mem::take(&mut group.attributes);
+            group.arrays.insert(0, ArrayNode { attributes, ..self.array_from(bag, "", "") });
+        }
+        Ok(group)
+    }
+
+    /// A group's own objects and its members.
+    fn group(&self, path: &str, name: &str, depth: u32) -> Step<GroupNode> {
+        if let Err(error) = self.documents.view.limits().depth(depth, "group nesting") {
+            return Ok(GroupNode { name: name.to_owned(), fault: Some(error), ..GroupNode::default() });
+        }
+        let objects = self.objects(&[ZGROUP, ZATTRS], V1_GROUP_OBJECTS, D18_GROUP_OBJECTS);
+        let (bag, children) = both(Bag::read(self.documents, path, objects), self.documents.children(path))?;
+        let mut group = self.group_from(&bag, children, path, depth)?;
+        name.clone_into(&mut group.name);
+        if bag.is_empty() {
+            let object = self.documents.object(path).child(ZGROUP);
+            group.fault = Some(Error::not_found("the group is listed but has no objects").at_object(object));
+        } else if group.fault.is_none() {
+            group.fault = bag.error(ZGROUP).or_else(|| bag.error(V1_GROUP));
+        }
+        Ok(group)
+    }
+
+    fn group_from(
+        &self,
+        bag: &Bag,
+        children: Option<Vec<String>>,
+        path: &str,
+        depth: u32,
+    ) -> Step<GroupNode> {
+        let mut group = GroupNode { attributes: bag.attributes(), ..GroupNode::default() };
+        let info = bag.group_info();
+        let dims = match &info {
+            Some(info) => info.member("dimensions").or_else(|| info.member("dims")),
+            None => bag.json(D18_DIMENSIONS),
+        };
+        group.dims = dimensions(dims, &mut group.warnings);
+        group.types = bag.document(D18_TYPES);
+        if children.is_none() && info.is_none() {
+            group.fault =
+                Some(Error::unsupported("the store cannot list, and the metadata do not name the members"));
+        }
+        let list = |long: &str, short: &str| {
+            names(info.and_then(|info| info.member(long).or_else(|| info.member(short))))
+        };
+        let order = extension::array_order(&group.attributes);
+        let members =
+            members(order, list("arrays", "vars"), list("groups", "groups"), children.unwrap_or_default());
+        group.adopt(join(&members, |member| self.member(path, member, depth))?);
+        Ok(group)
+    }
+
+    fn member(&self, parent: &str, member: &Member, depth: u32) -> Step<Node> {
+        let name = member.name.as_str();
+        let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
+        let group = || Ok(Node::Group(Box::new(self.group(&path, name, depth + 1)?)));
+        if member.kind == MemberKind::Group {
+            return group();
+        }
+        let mut own = vec![ZARRAY, ZATTRS];
+        if member.kind == MemberKind::Unlisted {
+            own.push(ZGROUP);
+        }
+        let bag = Bag::read(self.documents, &path, self.objects(&own, V1_ARRAY_OBJECTS, D18_ARRAY_OBJECTS))?;
+        match member.kind {
+            MemberKind::Unlisted if bag.is_absent(ZARRAY) && bag.is_absent(ZGROUP) => Ok(Node::Nothing),
+            MemberKind::Unlisted if bag.is_absent(ZARRAY) => group(),
+            _ => Ok(Node::Array(Box::new(self.array_from(&bag, &path, name)))),
+        }
+    }
+
+    fn array_from(&self, bag: &Bag, path: &str, name: &str) -> ArrayNode {
+        let prefix = self.documents.object(path);
+        let metadata =
+            match bag.documents.get(ZARRAY) {
+                Some(Ok(json)) => Ok(Arc::clone(json)),
+                Some(Err(error)) => Err(error.clone()),
+                None => Err(Error::not_found("the array is listed but has no .zarray")
+                    .at_object(prefix.child(ZARRAY))),
+            };
+        ArrayNode {
+            name: name.to_owned(),
+            prefix,
+            metadata,
+            attributes: bag.attributes(),
+            info: bag.array_info(),
+        }
+    }
+
+    /// The objects to ask for: only those that the dialect knows.
+    fn objects(&self, own: &[&'static str], v1: &[&'static str], d18: &[&'static str]) -> Vec<&'static str> {
+        match self.dialect {
+            Dialect::V1 | Dialect::V1Documented => [own, v1].concat(),
+            Dialect::Draft2018 => [own, d18].concat(),
+            _ => own.to_vec(),
+        }
+    }
+}
+
+/// The metadata objects of one node, by name; absent ones are left out.
+struct Bag {
+    documents: HashMap<&'static str, Result<Arc<Json>, Error>>,
+}
+
+impl Bag {
+    fn read(documents: &Documents<'_>, path: &str, objects: Vec<&'static str>) -> Step<Self> {
+        let read = |name: &'static str| Ok((name, documents.read(path, name)?));
+        let all: Vec<(&'static str, Document)> = join(objects, read)?;
+        let found = all.into_iter().filter_map(|(name, document)| Some((name, document?)));
+        Ok(Self { documents: found.collect() })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    fn is_there(&self, name: &str) -> bool {
+        self.json(name).is_some()
+    }
+
+    fn is_absent(&self, name: &str) -> bool {
+        !self.documents.contains_key(name)
+    }
+
+    fn error(&self, name: &str) -> Option<Error> {
+        self.documents.get(name)?.as_ref().err().cloned()
+    }
+
+    fn document(&self, name: &str) -> Option<Arc<Json>> {
+        usable(self.documents.get(name).cloned())
+    }
+
+    fn json(&self, name: &str) -> Option<&Json> {
+        self.documents.get(name)?.as_ref().ok().map(AsRef::as_ref)
+    }
+
+    /// A member of one of the objects, the first that there is.
+    fn member(&self, places: &[(&str, &str)]) -> Option<&Json> {
+        places.iter().find_map(|(object, member)| self.json(object)?.member(member))
+    }
+
+    /// The dialect that the root's objects show (`nczarr.md` 2.2).
+    fn dialect(&self) -> Dialect {
+        let has = |object, member| self.member(&[(object, member)]).is_some();
+        if self.is_there(V1_SUPERBLOCK) {
+            let documented = self.is_there(V1D_ATTRIBUTES) && !self.is_there(V1_ATTRIBUTES);
+            return if documented { Dialect::V1Documented } else { Dialect::V1 };
+        }
+        match () {
+            () if has(ZATTRS, SUPERBLOCK) => Dialect::Attributes,
+            () if has(ZGROUP, SUPERBLOCK) => Dialect::LowerCase,
+            () if has(ZGROUP, UC_SUPERBLOCK) => Dialect::UpperCase,
+            () if self.is_there(D18_SUPERBLOCK) => Dialect::Draft2018,
+            () => Dialect::Plain,
+        }
+    }
+
+    fn superblock_version(&self) -> Option<String> {
+        let places = [(ZATTRS, SUPERBLOCK), (ZGROUP, SUPERBLOCK), (ZGROUP, UC_SUPERBLOCK)];
+        let member = self.member(&places).and_then(|superblock| superblock.member("version"));
+        let object = || self.member(&[(V1_SUPERBLOCK, "nczarr_version"), (D18_SUPERBLOCK, "nczarr_version")]);
+        Some(member.or_else(object)?.as_str()?.to_owned())
+    }
+
+    fn group_info(&self) -> Option<&Json> {
+        self.member(&[(ZATTRS, GROUP), (ZGROUP, GROUP), (ZGROUP, UC_GROUP)]).or_else(|| self.json(V1_GROUP))
+    }
+
+    fn array_info(&self) -> Option<ArrayInfo> {
+        let member = self.member(&[(ZATTRS, ARRAY), (ZARRAY, ARRAY), (ZARRAY, UC_ARRAY)]);
+        let info = member.or_else(|| self.json(V1_ARRAY)).or_else(|| self.json(V1D_ARRAY));
+        match info {
+            Some(info) => ArrayInfo::parse(info),
+            None => ArrayInfo::parse_draft(self.json(ZARRAY)?),
+        }
+    }
+
+    /// The attributes with their types.
+    fn attributes(&self) -> Holder {
+        let own = if self.is_absent(ZATTRS) { D18_ATTRIBUTES } else { ZATTRS };
+        let mut holder = Holder::whole(self.documents.get(own).cloned());
+        let member = self.member(&[(ZATTRS, ATTRIBUTES), (ZATTRS, UC_ATTRIBUTES)]);
+        let object = || self.json(V1_ATTRIBUTES).or_else(|| self.json(V1D_ATTRIBUTES));
+        let types = member.or_else(object).and_then(|json| json.member("types"));
+        if let Some(types) = types.or_else(|| self.json(D18_ATTRIBUTE_TYPES)).and_then(Json::as_object) {
+            let named =
+                types.iter().filter_map(|(name, ty)| Some((name.to_owned(), ty.as_str()?.to_owned())));
+            holder.types = named.collect();
+        }
+        holder
+    }
+}
+
+impl ArrayInfo {
+    /// Array information of V1, UC, LC, ATT, N3; `None` when it has no list of dimensions.
+    pub(super) fn parse(json: &Json) -> Option<Self> {
+        let dimensions = json.member("dimension_references").or_else(|| json.member("dimrefs"))?;
+        dimensions.as_array()?;
+        let marked = json.member("scalar").and_then(Json::as_u64) == Some(1);
+        let stored = json.member("storage").and_then(Json::as_str) == Some("scalar");
+        let alias = json.member("type_alias").and_then(Json::as_str).map(str::to_owned);
+        Some(Self { dimensions: names(Some(dimensions)), scalar: marked || stored, alias, typedef: None })
+    }
+
+    /// What the 2018 draft adds to `.zarray`.
+    fn parse_draft(zarray: &Json) -> Option<Self> {
+        let dimensions = zarray.member("dimensions")?;
+        dimensions.as_array()?;
+        let typedef = zarray.member("typedef").and_then(Json::as_str).map(str::to_owned);
+        Some(Self { dimensions: names(Some(dimensions)), typedef, ..Self::default() })
+    }
+}

@@ -1,0 +1,156 @@
+//! The walk over the objects of Zarr v3 and of NCZarr's draft appendix to it (`nczarr.md` 6).
+use super::documents::{self, Document, Documents};
+use super::extension;
+use super::node::{
+    ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, both, dimensions, members,
+    names, usable,
+};
+use crate::dialect::Dialect;
+use crate::json::Json;
+use crate::special::{ARRAY, ATTRIBUTES_3, GROUP, SUPERBLOCK, ZARR_JSON};
+use ncirrus_layout::Consolidated;
+use ncirrus_layout::{Error, ObjectId, OpenOptions, Step, View, join};
+use std::sync::Arc;
+
+/// Whether a document is the metadata of a Zarr v3 node.
+pub(super) fn is_node(json: &Json) -> bool {
+    json.member("zarr_format").and_then(Json::as_u64) == Some(3) && json.member("node_type").is_some()
+}
+
+/// Reads everything from the root's metadata on.
+pub(super) fn walk(
+    view: &dyn View,
+    root: &ObjectId,
+    zarr_json: Document,
+    options: &OpenOptions,
+) -> Step<Dataset> {
+    let Some(json) = usable(zarr_json) else {
+        return Err(Error::not_found("no zarr.json").at_object(root).into());
+    };
+    let consolidated = match options.consolidated {
+        Consolidated::Auto => documents::inline(view, root, &json)?,
+        Consolidated::Never => None,
+    };
+    let walker = Walker { documents: Documents::new(view, root, consolidated) };
+    let superblock = json.member("attributes").and_then(|attributes| attributes.member(SUPERBLOCK));
+    let dialect = if superblock.is_some() { Dialect::Nczarr3 } else { Dialect::V3 };
+    let version = superblock.and_then(|superblock| superblock.member("version")).and_then(Json::as_str);
+    let superblock = version.map(str::to_owned);
+    let group = match node_type(&json) {
+        Some("array") => GroupNode { arrays: vec![walker.array(&json, "", "")], ..GroupNode::default() },
+        _ => walker.group(&json, "", "", 0)?,
+    };
+    Ok(Dataset { dialect, consolidated: walker.documents.is_consolidated(), superblock, root: group })
+}
+
+fn node_type(json: &Json) -> Option<&str> {
+    json.member("node_type").and_then(Json::as_str)
+}
+
+struct Walker<'a> {
+    documents: Documents<'a>,
+}
+
+impl Walker<'_> {
+    /// A group's members; `json` is its own document.
+    fn group(&self, json: &Arc<Json>, path: &str, name: &str, depth: u32) -> Step<GroupNode> {
+        let mut group =
+            GroupNode { name: name.to_owned(), attributes: attributes(json), ..GroupNode::default() };
+        if let Err(error) = self.documents.view.limits().depth(depth, "group nesting") {
+            group.fault = Some(error);
+            return Ok(group);
+        }
+        let info = json.member("attributes").and_then(|attributes| attributes.member(GROUP));
+        group.dims = dimensions(info.and_then(|info| info.member("dimensions")), &mut group.warnings);
+        let list = |key: &str| names(info.and_then(|info| info.member(key)));
+        let groups = [list("subgroups"), list("groups")].concat();
+        let order = extension::array_order(&group.attributes);
+        let listed = members(order, list("arrays"), groups, Vec::new());
+        let read_listed = join(&listed, |member| self.member(path, member, depth));
+        let (mut nodes, children) = both(read_listed, self.documents.children(path))?;
+        let Some(children) = children else {
+            if info.is_none() {
+                return Self::unlistable(group, &self.documents.object(path));
+            }
+            group.adopt(nodes);
+            return Ok(group);
+        };
+        let known = |name: &String| listed.iter().any(|member| member.name == *name);
+        let others = children.into_iter().filter(|name| listed.is_empty() || !known(name)).collect();
+        let others = members(Vec::new(), Vec::new(), Vec::new(), others);
+        nodes.extend(join(&others, |member| self.member(path, member, depth))?);
+        group.adopt(nodes);
+        Ok(group)
+    }
+
+    /// A group whose members nothing names: all is lost at the root, the group elsewhere.
+    fn unlistable(mut group: GroupNode, object: &ObjectId) -> Step<GroupNode> {
+        let error = Error::unsupported("the store cannot list, and the metadata do not name the members");
+        let error = error.at_object(object);
+        if group.name.is_empty() {
+            return Err(error.into());
+        }
+        group.fault = Some(error);
+        Ok(group)
+    }
+
+    fn member(&self, parent: &str, member: &Member, depth: u32) -> Step<Node> {
+        let name = member.name.as_str();
+        let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}/{name}") };
+        let object = || self.documents.object(&path).child(ZARR_JSON);
+        let damaged = |error: Error| match member.kind {
+            MemberKind::Group => Node::Group(Box::new(GroupNode {
+                name: name.to_owned(),
+                fault: Some(error),
+                ..GroupNode::default()
+            })),
+            MemberKind::Array | MemberKind::Unlisted => {
+                let (name, prefix) = (name.to_owned(), self.documents.object(&path));
+                let attributes = Holder::default();
+                Node::Array(Box::new(ArrayNode {
+                    name,
+                    prefix,
+                    metadata: Err(error),
+                    attributes,
+                    info: None,
+                }))
+            }
+        };
+        match self.documents.read(&path, ZARR_JSON)? {
+            Some(Ok(json)) if node_type(&json) == Some("array") => {
+                Ok(Node::Array(Box::new(self.array(&json, &path, name))))
+            }
+            Some(Ok(json)) if node_type(&json) == Some("group") => {
+                Ok(Node::Group(Box::new(self.group(&json, &path, name, depth + 1)?)))
+            }
+            Some(Ok(_)) => {
+                Ok(damaged(Error::malformed("node_type is neither array nor group").at_object(object())))
+            }
+            Some(Err(error)) => Ok(damaged(error)),
+            None if member.kind == MemberKind::Unlisted => Ok(Node::Nothing),
+            None => {
+                Ok(damaged(Error::not_found("the member is listed but has no zarr.json").at_object(object())))
+            }
+        }
+    }
+
+    fn array(&self, json: &Arc<Json>, path: &str, name: &str) -> ArrayNode {
+        let attributes = attributes(json);
+        let info = attributes.find(ARRAY).and_then(ArrayInfo::parse);
+        let prefix = self.documents.object(path);
+        ArrayNode { name: name.to_owned(), prefix, metadata: Ok(Arc::clone(json)), attributes, info }
+    }
+}
+
+/// The attributes with their types (`nczarr.md` 6.3).
+fn attributes(json: &Arc<Json>) -> Holder {
+    let mut holder = Holder::member(Arc::clone(json), "attributes");
+    let types =
+        holder.find(ATTRIBUTES_3).and_then(|types| types.member("attribute_types")).and_then(Json::as_array);
+    let entry = |entry: &Json| {
+        let ty = entry.member("configuration").and_then(|configuration| configuration.member("type"))?;
+        Some((entry.member("name")?.as_str()?.to_owned(), ty.as_str()?.to_owned()))
+    };
+    holder.types = types.unwrap_or_default().iter().filter_map(entry).collect();
+    holder
+}

@@ -1,0 +1,120 @@
+//! Values from JSON: typed, and inferred where nothing says the type (`nczarr.md` 3.8, 3.9, 5.4).
+use crate::json::{Json, Number, parse_float};
+use ncirrus_model::{Atomic, Strings, Values};
+
+#[cfg(test)]
+mod tests;
+
+/// The numbers of a list, or of a single value, as that type; `None` when one does not fit or is no number.
+pub(crate) fn numbers(json: &Json, atomic: Atomic) -> Option<Values> {
+    let items = json.as_array().unwrap_or(std::slice::from_ref(json));
+    fn integers<T: TryFrom<i128>>(items: &[Json]) -> Option<Vec<T>> {
+        items.iter().map(|json| T::try_from(integer(json)?).ok()).collect()
+    }
+    Some(match atomic {
+        Atomic::Byte => Values::Byte(integers(items)?),
+        Atomic::Short => Values::Short(integers(items)?),
+        Atomic::Int => Values::Int(integers(items)?),
+        Atomic::Int64 => Values::Int64(integers(items)?),
+        Atomic::UByte => Values::UByte(integers(items)?),
+        Atomic::UShort => Values::UShort(integers(items)?),
+        Atomic::UInt => Values::UInt(integers(items)?),
+        Atomic::UInt64 => Values::UInt64(integers(items)?),
+        Atomic::Float => Values::Float(items.iter().map(float).collect::<Option<_>>()?),
+        Atomic::Double => Values::Double(items.iter().map(double).collect::<Option<_>>()?),
+        Atomic::Char | Atomic::String => return None,
+    })
+}
+
+/// An integer, also when it is spelt with a point.
+fn integer(json: &Json) -> Option<i128> {
+    match json {
+        Json::Bool(value) => Some(i128::from(*value)),
+        Json::Number(number) => number.as_i128().or_else(|| whole(number.as_f64())),
+        _ => None,
+    }
+}
+
+/// A double without fraction as an integer.
+fn whole(value: f64) -> Option<i128> {
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and far inside the range")]
+    let integer = value as i128;
+    (value.fract() == 0.0 && value.abs() < 1e20).then_some(integer)
+}
+
+fn double(json: &Json) -> Option<f64> {
+    match json {
+        Json::Bool(value) => Some(f64::from(u8::from(*value))),
+        Json::Number(number) => Some(number.as_f64()),
+        Json::String(text) => parse_float(text.as_str()?),
+        _ => None,
+    }
+}
+
+fn float(json: &Json) -> Option<f32> {
+    match json {
+        Json::Number(number) => Some(number.as_f32()),
+        #[expect(clippy::cast_possible_truncation, reason = "rounding to the declared type is meant")]
+        other => double(other).map(|value| value as f32),
+    }
+}
+
+/// Text of the values of a string attribute: one string, or a list of strings and nulls.
+pub(crate) fn strings(json: &Json) -> Option<Values> {
+    let mut strings = Strings::new();
+    for item in json.as_array().unwrap_or(std::slice::from_ref(json)) {
+        match item {
+            Json::String(text) => strings.push(Some(text.as_bytes())),
+            Json::Null if json.as_array().is_some() => strings.push(None),
+            _ => return None,
+        }
+    }
+    Some(Values::String(strings))
+}
+
+/// The text of a char attribute: a string's content, of anything else the source (3.10).
+pub(crate) fn text(json: &Json) -> Values {
+    Values::Char(json.source().to_vec())
+}
+
+/// The value as the narrowest type that holds all of it (5.4); never fails.
+pub(crate) fn infer(json: &Json) -> Values {
+    let items = match json {
+        Json::String(_) => return text(json),
+        Json::Array(list) if list.items.is_empty() => return Values::Char(Vec::new()),
+        Json::Array(list) => list.items.as_slice(),
+        other => std::slice::from_ref(other),
+    };
+    if items.iter().all(|item| matches!(item, Json::String(_))) {
+        return strings(json).unwrap_or_else(|| text(json));
+    }
+    common_type(items).and_then(|atomic| numbers(json, atomic)).unwrap_or_else(|| text(json))
+}
+
+/// The narrowest of ubyte (booleans only), int, int64, uint64 and double that holds all; `None` when some are no
+/// numbers.
+fn common_type(items: &[Json]) -> Option<Atomic> {
+    if items.iter().all(|item| matches!(item, Json::Bool(_))) {
+        return Some(Atomic::UByte);
+    }
+    let (mut low, mut high) = (0i128, 0i128);
+    let mut is_whole = true;
+    for item in items {
+        match item {
+            Json::Bool(_) => {}
+            Json::Number(number) => match Number::as_i128(number) {
+                Some(value) => (low, high) = (low.min(value), high.max(value)),
+                None => is_whole = false,
+            },
+            _ => return None,
+        }
+    }
+    let fits = |least: i128, most: i128| least <= low && high <= most;
+    Some(match () {
+        () if !is_whole => Atomic::Double,
+        () if fits(i32::MIN.into(), i32::MAX.into()) => Atomic::Int,
+        () if fits(i64::MIN.into(), i64::MAX.into()) => Atomic::Int64,
+        () if fits(0, u64::MAX.into()) => Atomic::UInt64,
+        () => Atomic::Double,
+    })
+}

@@ -1,0 +1,324 @@
+//! One variable: its description for the model, and the source of its values.
+use super::array::{self, ArrayMetadata};
+use super::assemble::Assembly;
+use super::attributes::attributes;
+use super::dimensions::{self, Spanned};
+use super::keys::KeyIndex;
+use super::node::ArrayNode;
+use super::shard::ShardIndex;
+use super::{base64, extension};
+use crate::dtype::TimeUnit;
+use crate::fill::Element;
+use crate::json::Json;
+use crate::special::{ARRAY_DIMENSIONS, EXTENSION, FILL_VALUE};
+use ncirrus_layout::{ByteOrder, ChunkGrid, ChunkIndex, Edge, Error, Layout, Result, Source, StoredType};
+use ncirrus_model::{
+    Atomic, Attribute, CodecSpec, DimId, Endianness, Fault, FillValue, GroupId, Storage, TypeRef, Values,
+    Variable, default_fill,
+};
+use std::sync::Arc;
+
+/// What is understood of an array, apart from its dimensions.
+struct Described {
+    metadata: ArrayMetadata,
+    ty: TypeRef,
+    stored: StoredType,
+}
+
+/// The fill value as the model has it, and as cells that were never written read.
+struct Fill {
+    shown: FillValue,
+    cells: Values,
+}
+
+impl Assembly<'_> {
+    /// Adds a variable. What cannot be understood of it becomes its fault.
+    ///
+    /// # Errors
+    /// When the model refuses it.
+    pub(super) fn variable(&mut self, group: GroupId, node: &ArrayNode) -> Result<()> {
+        let path = format!("{}/{}", self.model.group_path(group).trim_end_matches('/'), node.name);
+        let shape =
+            node.metadata.as_ref().map_err(Clone::clone).and_then(|json| array::shape(json, self.limits));
+        let described = shape.clone().and_then(|shape| self.describe(group, node, &shape));
+        let dims = match &shape {
+            Ok(shape) => {
+                let from_metadata =
+                    described.as_ref().ok().and_then(|known| known.metadata.dimension_names.clone());
+                let names = from_metadata
+                    .or_else(|| dimensions::array_dimensions(node.attributes.find(ARRAY_DIMENSIONS)));
+                let (info, in_nczarr) = (node.info.as_ref(), self.dialect.is_nczarr());
+                let spanned = Spanned { group, path: &path, shape, info, names, in_nczarr };
+                dimensions::resolve(&mut self.model, &spanned, &mut self.warnings)?
+            }
+            Err(_) => Vec::new(),
+        };
+        let (variable, source) = match described {
+            Ok(known) => self.sound(node, &path, known, shape.unwrap_or_default(), dims),
+            Err(error) => self.damaged(node, &path, error, dims),
+        };
+        self.model.insert_variable(group, variable)?;
+        self.sources.push(source);
+        Ok(())
+    }
+
+    /// Type, chunks and codecs.
+    fn describe(&mut self, group: GroupId, node: &ArrayNode, shape: &[u64]) -> Result<Described> {
+        let json = node.metadata.as_ref().map_err(Clone::clone)?;
+        let mut metadata = array::describe(json, shape, self.rules, self.limits)?;
+        let stored = metadata.data_type.stored.clone();
+        let (ty, stored) = match extension::array_type(&self.model, &node.attributes, &stored)? {
+            Some(known) => known,
+            None => match self.aliased(node, &stored)? {
+                Some(known) => known,
+                None => (metadata.data_type.shown.define(&mut self.model, group, &node.name)?, stored),
+            },
+        };
+        if metadata.data_type.time.is_some() && ty != TypeRef::Atomic(Atomic::Int64) {
+            metadata.data_type.time = None;
+        }
+        Ok(Described { metadata, ty, stored })
+    }
+
+    /// The type that an alias (N3) or a type name (D18) gives.
+    fn aliased(&self, node: &ArrayNode, stored: &StoredType) -> Result<Option<(TypeRef, StoredType)>> {
+        let Some(info) = &node.info else { return Ok(None) };
+        let ty = match (info.alias.as_deref(), info.typedef.as_deref()) {
+            (Some("char"), _) => TypeRef::Atomic(Atomic::Char),
+            (Some("string" | "json"), _) => TypeRef::Atomic(Atomic::String),
+            (_, Some(path)) => match self.model.type_at(path) {
+                Some(id) => TypeRef::User(id),
+                None => return Err(Error::malformed(format!("type {path:?} is not defined"))),
+            },
+            _ => return Ok(None),
+        };
+        match extension::retype(&self.model, ty, stored, false) {
+            Some(stored) => Ok(Some((ty, stored))),
+            None => Err(Error::malformed("the named type does not fit the stored data type")),
+        }
+    }
+
+    /// A variable that can be read.
+    fn sound(
+        &mut self,
+        node: &ArrayNode,
+        path: &str,
+        known: Described,
+        shape: Vec<u64>,
+        dims: Vec<DimId>,
+    ) -> (Variable, Result<Source>) {
+        let mut list = attributes(&node.attributes, self.dialect, &mut self.warnings);
+        self.warnings.extend(extension::ignored(&node.attributes));
+        let damaged = extension::insert_attributes(&self.model, &node.attributes, &mut list);
+        let fill = match self.fill(node, path, &known, &mut list) {
+            Ok(fill) => fill,
+            Err(error) => return self.damaged(node, path, error, dims),
+        };
+        if let Some(time) = &known.metadata.data_type.time {
+            synthesise_units(time, &mut list);
+        }
+        let mut variable = Variable::new(node.name.clone(), known.ty, dims);
+        variable.attributes = self.state(list, damaged, node.attributes.fault.as_ref());
+        variable.fill = fill.shown;
+        variable.endianness = endianness(&known.stored);
+        variable.filters = known.metadata.filters.clone();
+        variable.storage = Storage::Chunked(chunk_shape(&known.metadata.grid, &shape, variable.rank()));
+        let source = self.source(node, known, shape, variable.rank(), fill.cells);
+        (variable, Ok(source))
+    }
+
+    /// A variable that is there but cannot be read.
+    fn damaged(
+        &mut self,
+        node: &ArrayNode,
+        path: &str,
+        error: Error,
+        dims: Vec<DimId>,
+    ) -> (Variable, Result<Source>) {
+        let place = match &node.metadata {
+            Ok(json) if json.member("node_type").is_some() => crate::special::ZARR_JSON,
+            _ => crate::special::ZARRAY,
+        };
+        let error = error.at_object(node.prefix.child(place)).at_path(path).by("zarr");
+        let mut variable = Variable::new(node.name.clone(), Atomic::Byte.into(), dims);
+        let list = attributes(&node.attributes, self.dialect, &mut self.warnings);
+        variable.attributes = self.state(list, Vec::new(), node.attributes.fault.as_ref());
+        variable.fault = Some(Fault::from(&error));
+        self.warnings.push(error.to_string());
+        (variable, Err(error))
+    }
+
+    /// The fill value: the attribute where there is one, else what the metadata say, else the default (3.8.3, 3.11).
+    fn fill(
+        &self,
+        node: &ArrayNode,
+        path: &str,
+        known: &Described,
+        list: &mut Vec<Attribute>,
+    ) -> Result<Fill> {
+        let is_ours = node.attributes.find(EXTENSION).is_some();
+        let in_base64 = is_ours || !(self.dialect.is_nczarr() || self.provenance.is_netcdf_c());
+        let element = Element { model: &self.model, ty: known.ty, stored: &known.stored, in_base64 };
+        let parsed = element.parse(&known.metadata.fill);
+        let given = match parsed {
+            Ok(given) => given,
+            Err(_) if list.iter().any(|attribute| attribute.name == FILL_VALUE) => None,
+            Err(error) => return Err(error.at_path(path)),
+        };
+        let given = given.map(|given| self.exact_default(known.ty, given));
+        let own = self.own_fill(node, known, list);
+        let default = element.default()?;
+        let shown = match (&own, &given) {
+            (Some(own), _) => FillValue::Own(own.clone()),
+            (None, None) if self.dialect.is_nczarr() || self.provenance.is_netcdf_c() => FillValue::None,
+            (None, None) => FillValue::Default,
+            (None, Some(given)) if *given == default => FillValue::Default,
+            (None, Some(given)) => FillValue::Own(given.clone()),
+        };
+        if own.is_none() && self.is_foreign() {
+            synthesise_fill(known.ty, &shown, list);
+        }
+        let cells = given.or(own).unwrap_or(default);
+        Ok(Fill { shown, cells })
+    }
+
+    /// Whether neither netcdf-c nor we wrote the dataset: then the fill value stands in the metadata alone.
+    fn is_foreign(&self) -> bool {
+        !self.dialect.is_nczarr() && self.provenance.text.is_none()
+    }
+
+    /// `_FillValue` as one element of the variable's type; the attribute is brought to that type.
+    fn own_fill(&self, node: &ArrayNode, known: &Described, list: &mut [Attribute]) -> Option<Values> {
+        let attribute = list.iter_mut().find(|attribute| attribute.name == FILL_VALUE)?;
+        if attribute.ty == known.ty && attribute.values.len() == 1 {
+            return Some(attribute.values.clone());
+        }
+        let json = node.attributes.find(FILL_VALUE)?;
+        let element = Element { model: &self.model, ty: known.ty, stored: &known.stored, in_base64: false };
+        let value = element.parse(json).ok().flatten().or_else(|| packed_double(json, known.ty))?;
+        (attribute.ty, attribute.values) = (known.ty, value.clone());
+        Some(value)
+    }
+
+    /// The exact default where the writer rounded it to six digits (3.9).
+    fn exact_default(&self, ty: TypeRef, given: Values) -> Values {
+        let rounded = match (&given, ty) {
+            (Values::Float(values), TypeRef::Atomic(_)) => values.as_slice() == [9.96921e36],
+            (Values::Double(values), TypeRef::Atomic(_)) => values.as_slice() == [9.96921e36],
+            _ => false,
+        };
+        match ty {
+            TypeRef::Atomic(atomic) if rounded && self.repairs && self.provenance.is_netcdf_c() => {
+                default_fill(atomic)
+            }
+            _ => given,
+        }
+    }
+
+    /// Where the values lie.
+    fn source(
+        &self,
+        node: &ArrayNode,
+        known: Described,
+        shape: Vec<u64>,
+        rank: usize,
+        fill: Values,
+    ) -> Source {
+        let Described { metadata, mut stored, .. } = known;
+        let is_big = endianness(&stored) == Endianness::Big;
+        if is_big && self.repairs && self.provenance.never_swaps() {
+            stored = in_little_endian(stored);
+        }
+        let swapped_fill = is_big && self.repairs && self.provenance.swaps_all_but_fill();
+        let is_hidden = rank == 0;
+        let hidden_axes = if is_hidden { shape.len() } else { 0 };
+        let keys = KeyIndex { prefix: node.prefix.clone(), keys: metadata.keys, hidden_axes };
+        let index: Arc<dyn ChunkIndex> = match metadata.shards {
+            Some(form) => Arc::new(ShardIndex { shards: keys, form }),
+            None => Arc::new(keys),
+        };
+        let (grid, extent) =
+            if is_hidden { (ChunkGrid::Regular(Vec::new()), Vec::new()) } else { (metadata.grid, shape) };
+        let codecs: Arc<[CodecSpec]> = metadata
+            .codecs
+            .into_iter()
+            .filter(|codec| !is_hidden || codec.identifier() != "transpose")
+            .collect();
+        let layout = Layout::Grid { grid, edge: Edge::Full, index, codecs };
+        Source { layout, stored, extent, fill, resolver: None, swapped_fill }
+    }
+}
+
+/// The shape of chunks as the variable shows them: none for scalars; of a rectilinear grid the first chunk's.
+fn chunk_shape(grid: &ChunkGrid, shape: &[u64], rank: usize) -> Vec<u64> {
+    match grid {
+        _ if rank == 0 => Vec::new(),
+        ChunkGrid::Regular(lens) => lens.clone(),
+        ChunkGrid::Rectilinear(_) => grid.cell_shape(&vec![0; shape.len()]).unwrap_or_default(),
+    }
+}
+
+/// The byte order of stored numbers as the metadata declare it.
+fn endianness(stored: &StoredType) -> Endianness {
+    let order = match stored {
+        StoredType::Integer { size: 2.., order, .. }
+        | StoredType::Float { order, .. }
+        | StoredType::BFloat16 { order } => order,
+        _ => return Endianness::Native,
+    };
+    match order {
+        ByteOrder::Little => Endianness::Little,
+        ByteOrder::Big => Endianness::Big,
+    }
+}
+
+/// The same number, little-endian: what machines of writers that never swapped have (4.4).
+fn in_little_endian(stored: StoredType) -> StoredType {
+    let order = ByteOrder::Little;
+    match stored {
+        StoredType::Integer { size, signed, .. } => StoredType::Integer { size, signed, order },
+        StoredType::Float { size, .. } => StoredType::Float { size, order },
+        other => other,
+    }
+}
+
+/// Adds the `units` and `calendar` that NumPy's times mean, unless the array has units of its own.
+fn synthesise_units(time: &TimeUnit, list: &mut Vec<Attribute>) {
+    let has = |list: &[Attribute], name: &str| list.iter().any(|attribute| attribute.name == name);
+    if has(list, "units") {
+        return;
+    }
+    list.push(Attribute::text("units", &time.cf_units()));
+    if time.is_instant && !has(list, "calendar") {
+        list.push(Attribute::text("calendar", "proleptic_gregorian"));
+    }
+}
+
+/// Shows the fill value of foreign arrays as `_FillValue`, unless it is what zarr-python puts where the user gave none
+/// (3.11).
+fn synthesise_fill(ty: TypeRef, shown: &FillValue, list: &mut Vec<Attribute>) {
+    let FillValue::Own(values) = shown else { return };
+    let is_implicit = match values {
+        Values::Float(v) => v.iter().all(|v| *v == 0.0 || v.is_nan()),
+        Values::Double(v) => v.iter().all(|v| *v == 0.0 || v.is_nan()),
+        Values::String(v) => v.iter().all(|v| v.is_none_or(<[u8]>::is_empty)),
+        Values::Opaque { .. } | Values::Vlen { .. } | Values::Compound { .. } => true,
+        other => other.as_bytes().is_none_or(|bytes| bytes.iter().all(|byte| *byte == 0)),
+    };
+    if !is_implicit {
+        list.insert(0, Attribute { name: FILL_VALUE.to_owned(), ty, values: values.clone() });
+    }
+}
+
+/// A number in base64, as xarray writes the `_FillValue` of Zarr v3: a little-endian double.
+fn packed_double(json: &Json, ty: TypeRef) -> Option<Values> {
+    let TypeRef::Atomic(atomic) = ty else { return None };
+    let bytes: [u8; 8] = base64::decode(json.as_str()?.as_bytes())?.try_into().ok()?;
+    let value = f64::from_le_bytes(bytes);
+    match atomic {
+        Atomic::Double => Some(Values::Double(vec![value])),
+        #[expect(clippy::cast_possible_truncation, reason = "the writer widened a float")]
+        Atomic::Float => Some(Values::Float(vec![value as f32])),
+        _ => None,
+    }
+}
