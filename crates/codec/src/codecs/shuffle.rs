@@ -65,7 +65,7 @@ impl Codec for Shuffle {
 /// Elements that are handled at a time, so that the lines of all planes stay in the first-level cache.
 const TILE: usize = 512;
 
-fn unshuffle(input: &[u8], size: usize, out: &mut [u8]) {
+pub(crate) fn unshuffle(input: &[u8], size: usize, out: &mut [u8]) {
     match size {
         2 => unshuffle_fixed::<2>(input, out),
         4 => unshuffle_fixed::<4>(input, out),

@@ -77,6 +77,7 @@ const NAMELESS: Name = row(Kind::Identity, None, &[], &[], 0);
 
 /// Whether a codec decodes only, or encodes too.
 const BOTH: u8 = 2;
+const DECODES: u8 = 1;
 const NONE: u8 = 0;
 
 const fn row(
@@ -95,11 +96,11 @@ pub(crate) static TABLE: &[Name] = &[
     row(Kind::Gzip, Some(1), &["gzip"], &["gzip", "numcodecs.gzip"], BOTH),
     row(Kind::Shuffle, Some(2), &["shuffle"], &["numcodecs.shuffle", "shuffle"], BOTH),
     row(Kind::Fletcher32, Some(3), &["fletcher32"], &["numcodecs.fletcher32", "fletcher32"], BOTH),
-    row(Kind::Szip, Some(4), &["szip"], &["szip"], NONE),
+    row(Kind::Szip, Some(4), &["szip"], &["szip"], DECODES),
     row(Kind::Nbit, Some(5), &["nbit"], &["nbit"], NONE),
     row(Kind::ScaleOffset, Some(6), &["scaleoffset"], &["scaleoffset"], NONE),
     row(Kind::Bzip2, Some(307), &["bz2", "bzip2"], &["numcodecs.bz2", "bz2"], BOTH),
-    row(Kind::Lzf, Some(32000), &["lzf"], &["lzf"], NONE),
+    row(Kind::Lzf, Some(32000), &["lzf"], &["lzf"], DECODES),
     row(Kind::Blosc, Some(32001), &["blosc"], &["blosc", "numcodecs.blosc"], BOTH),
     row(Kind::Lz4, Some(32004), &["lz4"], &["numcodecs.lz4", "lz4"], BOTH),
     row(Kind::Bitshuffle, Some(32008), &["bitshuffle"], &["bitshuffle"], NONE),

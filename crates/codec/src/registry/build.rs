@@ -7,9 +7,11 @@ use crate::codecs::deflate::{Deflate, Envelope};
 use crate::codecs::delta::Delta;
 use crate::codecs::elementwise::{Elementwise, Map};
 use crate::codecs::lz4::Lz4;
+use crate::codecs::lzf::Lzf;
 use crate::codecs::lzma::Lzma;
 use crate::codecs::packbits::PackBits;
 use crate::codecs::shuffle::Shuffle;
+use crate::codecs::szip::Szip;
 use crate::codecs::transpose::Transpose;
 use crate::codecs::zstd::Zstd;
 use crate::ffi::BloscOptions;
@@ -47,6 +49,8 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
             0 | 1 => Ok(None),
             size => bound(Shuffle { size }),
         },
+        Kind::Szip => bound(Szip::new(&parameters, chunk)?),
+        Kind::Lzf => bound(Lzf),
         Kind::Fletcher32 => bound(checksum(Algorithm::Fletcher32, false, &parameters)?),
         Kind::Crc32 => bound(checksum(Algorithm::Crc32, true, &parameters)?),
         Kind::Crc32c => bound(checksum(Algorithm::Crc32c, false, &parameters)?),

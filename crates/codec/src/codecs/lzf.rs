@@ -1,0 +1,100 @@
+//! LZF decoding (HDF5 filter 32000).
+//!
+//! A byte below 32 announces that many bytes, and one, as they are; any other a piece of what is decoded already: its
+//! length, less two, in the upper three bits (7: a byte with more follows), its distance, less one, in the lower five
+//! and the next byte.
+use crate::CodecError;
+use crate::codec::Codec;
+use crate::scratch::{Buffer, Contexts};
+
+const NAME: &str = "lzf";
+
+/// LZF.
+#[derive(Debug)]
+pub(crate) struct Lzf;
+
+impl Codec for Lzf {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        let mut len = 0usize;
+        let mut rest = input;
+        while let Some((piece, behind)) = Piece::read(rest)? {
+            len = len.saturating_add(piece.len());
+            rest = behind;
+        }
+        Ok(Some(len))
+    }
+
+    fn decode_into(&self, input: &[u8], out: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
+        let mut at = 0usize;
+        let mut rest = input;
+        while let Some((piece, behind)) = Piece::read(rest)? {
+            piece.write(out, at)?;
+            at = at.saturating_add(piece.len());
+            rest = behind;
+        }
+        Ok(at)
+    }
+
+    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        Err(CodecError::unsupported(NAME, "it is not written"))
+    }
+}
+
+/// One step of the stream.
+enum Piece<'a> {
+    Literal(&'a [u8]),
+    Repeat { len: usize, distance: usize },
+}
+
+impl<'a> Piece<'a> {
+    /// The first piece, and what follows it; `None` at the end.
+    fn read(input: &'a [u8]) -> Result<Option<(Self, &'a [u8])>, CodecError> {
+        let Some((&control, rest)) = input.split_first() else { return Ok(None) };
+        let control = usize::from(control);
+        if control < 32 {
+            let (literal, rest) = rest.split_at_checked(control + 1).ok_or_else(cut)?;
+            return Ok(Some((Self::Literal(literal), rest)));
+        }
+        let (more, rest) = if control >> 5 == 7 { byte(rest)? } else { (0, rest) };
+        let (low, rest) = byte(rest)?;
+        let distance = ((control & 31) << 8) + low + 1;
+        Ok(Some((Self::Repeat { len: (control >> 5) + more + 2, distance }, rest)))
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Literal(bytes) => bytes.len(),
+            Self::Repeat { len, .. } => *len,
+        }
+    }
+
+    /// Writes the piece; what does not fit is left out.
+    fn write(&self, out: &mut [u8], at: usize) -> Result<(), CodecError> {
+        match *self {
+            Self::Literal(bytes) => crate::codec::copy_prefix(bytes, out.get_mut(at..).unwrap_or_default()),
+            Self::Repeat { len, distance } => {
+                let from = at.checked_sub(distance).ok_or_else(|| {
+                    CodecError::malformed(NAME, format!("a repetition of bytes {distance} before byte {at}"))
+                })?;
+                // Byte by byte: a piece may repeat itself.
+                for i in 0..len.min(out.len().saturating_sub(at)) {
+                    out[at + i] = out[from + i];
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn byte(input: &[u8]) -> Result<(usize, &[u8]), CodecError> {
+    let (&byte, rest) = input.split_first().ok_or_else(cut)?;
+    Ok((usize::from(byte), rest))
+}
+
+fn cut() -> CodecError {
+    CodecError::malformed(NAME, "the stream is cut short")
+}

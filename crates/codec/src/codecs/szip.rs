@@ -1,0 +1,307 @@
+//! szip decoding (HDF5 filter 4; CCSDS 121.0-B, "Lossless Data Compression"; `nczarr.md` 11.5).
+//!
+//! A chunk is its decoded length in 4 bytes, little-endian, and a stream of bits, highest first. Each scanline is coded
+//! in blocks of pixels, every block with the coding option that suits it, and starts afresh from a reference pixel.
+//! Pixels of 4 and 8 bytes are coded byte by byte, after a shuffle of the whole chunk.
+use super::shuffle::unshuffle;
+use crate::codec::{Codec, copy_prefix};
+use crate::parameters::Parameters;
+use crate::scratch::{Buffer, Contexts};
+use crate::{ChunkInfo, CodecError};
+use serde_json::Value;
+
+const NAME: &str = "szip";
+
+/// Bits of the options mask.
+const MOST_SIGNIFICANT_FIRST: i64 = 16;
+const NEAREST_NEIGHBOUR: i64 = 32;
+
+const MOST_BLOCKS_PER_SCANLINE: u64 = 128;
+const MOST_PIXELS_PER_SCANLINE: u64 = 4096;
+
+/// How the pixels of a chunk are coded.
+#[derive(Debug)]
+pub(crate) struct Szip {
+    /// Bytes of an element that were spread by a shuffle, else 1.
+    spread: usize,
+    samples: Samples,
+    /// Samples in a block.
+    block: usize,
+    /// Samples in a scanline.
+    scanline: usize,
+}
+
+/// One coded sample.
+#[derive(Debug, Clone, Copy)]
+struct Samples {
+    bits: u32,
+    bytes: usize,
+    big_endian: bool,
+    /// Whether what is coded are differences from the sample before.
+    differences: bool,
+}
+
+impl Szip {
+    /// The parameters that depend on the chunk are worked out as HDF5 does, where they are not given.
+    ///
+    /// # Errors
+    /// `Malformed` for parameters that cannot be, `Unsupported` for elements without a fixed size.
+    pub(crate) fn new(parameters: &Parameters, chunk: &ChunkInfo) -> Result<Self, CodecError> {
+        let mask = parameters.integer("mask")?.unwrap_or(NEAREST_NEIGHBOUR);
+        let block = parameters.size("pixels-per-block")?.unwrap_or(16);
+        if !matches!(block, 2..=32) || block % 2 != 0 {
+            return Err(parameters.bad("pixels-per-block", &Value::from(block)));
+        }
+        let bits = match parameters.size("bits-per-pixel")?.or(chunk.element.byte_len.map(|len| len * 8)) {
+            Some(bits @ 1..=24) => bits,
+            Some(25..=32) => 32,
+            Some(33..=64) => 64,
+            other => {
+                let reason = format!("pixels of {} bits", other.unwrap_or(0));
+                return Err(CodecError::unsupported(NAME, reason));
+            }
+        };
+        let scanline = match parameters.size("pixels-per-scanline")? {
+            Some(0) => return Err(parameters.bad("pixels-per-scanline", &Value::from(0))),
+            Some(pixels) => pixels,
+            None => usual_scanline(chunk, block as u64)?,
+        };
+        let spread = if bits > 24 { bits / 8 } else { 1 };
+        let sample_bits = if spread > 1 { 8 } else { bits };
+        let samples = Samples {
+            bits: u32::try_from(sample_bits).unwrap_or(8),
+            bytes: sample_bits.div_ceil(8).next_power_of_two(),
+            big_endian: mask & MOST_SIGNIFICANT_FIRST != 0,
+            differences: mask & NEAREST_NEIGHBOUR != 0,
+        };
+        Ok(Self { spread, samples, block, scanline })
+    }
+
+    /// Decodes samples until `out` is full.
+    fn decode_samples(&self, stream: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
+        let mut bits = Bits { bytes: stream, at: 0 };
+        let blocks = self.scanline.div_ceil(self.block);
+        let mut line: Vec<u32> = Vec::new();
+        for out in out.chunks_mut(self.scanline.saturating_mul(self.samples.bytes)) {
+            let wanted = out.len() / self.samples.bytes;
+            line.clear();
+            // The last scanline may end early, after any block.
+            while line.len() < wanted {
+                self.block(&mut bits, blocks, &mut line).ok_or_else(damaged)?;
+            }
+            self.write(&line, out);
+        }
+        Ok(())
+    }
+
+    /// Decodes a block, or a run of blocks of zeros, behind what the scanline has so far.
+    fn block(&self, bits: &mut Bits, blocks: usize, line: &mut Vec<u32>) -> Option<()> {
+        let sample = self.samples;
+        let option_bits = match sample.bits {
+            0..=8 => 3,
+            9..=16 => 4,
+            _ => 5,
+        };
+        let before = line.len();
+        let option = bits.take(option_bits)?;
+        let low_entropy = if option == 0 { Some(bits.take(1)?) } else { None };
+        if option == (1 << option_bits) - 1 {
+            for _ in 0..self.block {
+                line.push(bits.take(sample.bits)?);
+            }
+            return Some(());
+        }
+        if before == 0 && sample.differences {
+            line.push(bits.take(sample.bits)?);
+        }
+        let end = before + self.block;
+        match low_entropy {
+            Some(0) => {
+                let run = zero_blocks(bits.zeros()?, before / self.block, blocks)?;
+                line.resize(before + run * self.block, 0);
+            }
+            Some(_) => pairs(bits, line, end)?,
+            None => split(bits, line, end, option - 1)?,
+        }
+        Some(())
+    }
+
+    /// Puts the samples together from the differences, and writes them.
+    fn write(&self, line: &[u32], out: &mut [u8]) {
+        let Samples { bits, bytes, big_endian, differences } = self.samples;
+        let most = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
+        let mut last = 0;
+        for (i, (&value, out)) in line.iter().zip(out.chunks_exact_mut(bytes)).enumerate() {
+            last = if differences && i > 0 { undo(value, last, most) } else { value };
+            let word = last.to_le_bytes();
+            for (place, byte) in out.iter_mut().enumerate() {
+                *byte = word[if big_endian { bytes - 1 - place } else { place }];
+            }
+        }
+    }
+}
+
+impl Codec for Szip {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        let len = input.first_chunk().and_then(|len| usize::try_from(u32::from_le_bytes(*len)).ok());
+        len.map(Some).ok_or_else(damaged)
+    }
+
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let len = self.decoded_len(input)?.unwrap_or(0);
+        let stream = input.get(4..).unwrap_or_default();
+        let whole = len == out.len() && len.is_multiple_of(self.samples.bytes);
+        if whole && self.spread == 1 {
+            return self.decode_samples(stream, out).map(|()| len);
+        }
+        if len > out.len().saturating_mul(2).saturating_add(1 << 16) {
+            return Err(CodecError::limit(NAME, out.len()));
+        }
+        let samples = contexts.spare.prepare(len);
+        self.decode_samples(stream, samples)?;
+        if whole {
+            unshuffle(samples, self.spread, out);
+        } else {
+            let mut elements = vec![0; len];
+            unshuffle(samples, self.spread, &mut elements);
+            copy_prefix(&elements, out);
+        }
+        Ok(len)
+    }
+
+    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        Err(CodecError::unsupported(NAME, "it is not written"))
+    }
+}
+
+/// Pixels per scanline as HDF5 chooses them: the fastest dimension, if that is neither too short nor too long.
+fn usual_scanline(chunk: &ChunkInfo, block: u64) -> Result<usize, CodecError> {
+    let fastest = chunk.shape.last().copied().unwrap_or(1);
+    let total = chunk.shape.iter().try_fold(1u64, |product, &len| product.checked_mul(len));
+    let scanline = if fastest < block {
+        total.unwrap_or(u64::MAX).min(block * MOST_BLOCKS_PER_SCANLINE)
+    } else if fastest <= MOST_PIXELS_PER_SCANLINE {
+        fastest
+    } else {
+        block * MOST_BLOCKS_PER_SCANLINE
+    };
+    let scanline = usize::try_from(scanline).ok().filter(|&pixels| pixels > 0);
+    scanline.ok_or_else(|| CodecError::unsupported(NAME, format!("a chunk of shape {:?}", chunk.shape)))
+}
+
+/// The length of a run of zero blocks, of which `done` lie before it in the scanline of `blocks`.
+///
+/// The code 4 means "to the end of the segment of 64 blocks"; above it, codes are shifted by one.
+fn zero_blocks(code: u32, done: usize, blocks: usize) -> Option<usize> {
+    let left = blocks.checked_sub(done)?;
+    let run = match code {
+        4 => left.min(64 - done % 64),
+        0..=3 => code as usize + 1,
+        _ => code as usize,
+    };
+    (run <= left).then_some(run)
+}
+
+/// Second extension: two samples in one number, which counts the pairs by their sum.
+fn pairs(bits: &mut Bits, line: &mut Vec<u32>, end: usize) -> Option<()> {
+    while line.len() < end {
+        let number = bits.zeros()?;
+        let mut sum = 0;
+        while (sum + 1) * (sum + 2) / 2 <= number {
+            sum += 1;
+        }
+        let second = number - sum * (sum + 1) / 2;
+        // In a block that starts with the reference, the first pair has lost its first half to it.
+        if (end - line.len()).is_multiple_of(2) {
+            line.push(sum - second);
+        }
+        line.push(second);
+    }
+    Some(())
+}
+
+/// Split samples: first the high parts of all, as runs of zeros, then the low `k` bits of all.
+fn split(bits: &mut Bits, line: &mut Vec<u32>, end: usize, k: u32) -> Option<()> {
+    let start = line.len();
+    for _ in start..end {
+        line.push(bits.zeros()?.checked_shl(k)?);
+    }
+    for value in line.get_mut(start..)? {
+        *value |= bits.take(k)?;
+    }
+    Some(())
+}
+
+/// The sample that follows `last`: small codes mean differences of either sign in turn; where only one sign is left
+/// within the range, the code is the distance.
+fn undo(code: u32, last: u32, most: u32) -> u32 {
+    let half = (code >> 1) + (code & 1);
+    let upper = if last > most / 2 { most } else { 0 };
+    if half > (upper ^ last) {
+        return (upper ^ code) & most;
+    }
+    if code & 1 == 0 { last.wrapping_add(half) & most } else { last.wrapping_sub(half) & most }
+}
+
+/// A stream of bits, the highest of each byte first.
+struct Bits<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Bits<'_> {
+    /// The next up to 32 bits.
+    fn take(&mut self, count: u32) -> Option<u32> {
+        let value = self.window().checked_shr(64 - count).unwrap_or(0);
+        self.skip(count)?;
+        u32::try_from(value).ok()
+    }
+
+    /// The number of zeros before the next one, which is taken too.
+    fn zeros(&mut self) -> Option<u32> {
+        let mut count = 0u32;
+        loop {
+            let window = self.window();
+            if window != 0 {
+                let zeros = window.leading_zeros();
+                self.skip(zeros + 1)?;
+                return count.checked_add(zeros);
+            }
+            // The window has at least that many bits of the stream.
+            self.skip(57)?;
+            count = count.checked_add(57)?;
+        }
+    }
+
+    /// The bits from here on, the next one highest, with zeros behind the end of the stream.
+    fn window(&self) -> u64 {
+        let rest = self.bytes.get(self.at / 8..).unwrap_or_default();
+        let word = rest.first_chunk::<8>().map_or_else(
+            || {
+                let mut padded = [0; 8];
+                copy_prefix(rest, &mut padded);
+                u64::from_be_bytes(padded)
+            },
+            |bytes| u64::from_be_bytes(*bytes),
+        );
+        word << (self.at % 8)
+    }
+
+    fn skip(&mut self, count: u32) -> Option<()> {
+        self.at = self.at.checked_add(usize::try_from(count).ok()?)?;
+        (self.at <= self.bytes.len().saturating_mul(8)).then_some(())
+    }
+}
+
+fn damaged() -> CodecError {
+    CodecError::malformed(NAME, "the stream is damaged or cut short")
+}
