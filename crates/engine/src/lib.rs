@@ -4,4 +4,21 @@
 //! formats' drivers; a read is planned, fetched, decoded and scattered straight into the caller's memory.
 #![deny(unsafe_code)]
 
+mod bound;
+mod cache;
 pub mod convert;
+mod dataset;
+mod decode;
+mod drive;
+mod merge;
+mod open;
+mod plan;
+mod read;
+mod scatter;
+mod session;
+mod view;
+
+pub use dataset::Dataset;
+pub use plan::{Plan, PlannedRequest};
+pub use read::Report;
+pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics};

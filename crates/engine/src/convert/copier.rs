@@ -51,6 +51,11 @@ impl Copier {
         Some(Self { kind, stored_len, native_len })
     }
 
+    /// The copier for elements of `len` uninterpreted bytes.
+    pub(crate) fn bytes(len: usize) -> Self {
+        Self { kind: Kind::Same, stored_len: len, native_len: len }
+    }
+
     /// Bytes of one stored element.
     pub fn stored_len(&self) -> usize {
         self.stored_len

@@ -1,0 +1,262 @@
+//! A variable's source with everything bound that reading needs: grid, codecs, conversion.
+use crate::convert::{self, Copier};
+use crate::decode::codec_error;
+use crate::plan::{Cuts, Sizes};
+use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry};
+use ncirrus_layout::{
+    ChunkGrid, ChunkIndex, Edge, Error, Extent, Layout, Limits, Result, Source, StoredType,
+};
+use ncirrus_model::{CodecSpec, Model, Selection, TypeRef};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A variable's source with everything bound that reading needs.
+pub(crate) struct Bound {
+    pub(crate) source: Arc<Source>,
+    pub(crate) ty: TypeRef,
+    pub(crate) elements: Elements,
+    pub(crate) ground: Ground,
+    /// The fill value as it would be stored, for the elements that a short chunk lacks; `None` when it has no such
+    /// form.
+    pub(crate) stored_fill: Option<Vec<u8>>,
+    swapped_fill: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// How stored elements become values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Elements {
+    /// One by one, straight into the result.
+    Copied(Copier),
+    /// Gathered as they are stored, then decoded together.
+    Decoded {
+        /// Bytes of one stored element.
+        stored_len: usize,
+    },
+    /// Gathered as they are stored, then followed by the source's resolver.
+    Referenced {
+        /// Bytes of one stored element.
+        stored_len: usize,
+    },
+    /// Of no fixed size: a chunk is decoded whole.
+    Sequences,
+}
+
+/// How the elements lie.
+pub(crate) enum Ground {
+    /// In chunks that an index locates.
+    Chunks(Chunks),
+    /// In rows at fixed strides; the grid is ours, to share the work.
+    Rows(Rows),
+}
+
+/// Chunks that an index locates.
+pub(crate) struct Chunks {
+    pub(crate) grid: ChunkGrid,
+    pub(crate) edge: Edge,
+    pub(crate) index: Arc<dyn ChunkIndex>,
+    codecs: Arc<[CodecSpec]>,
+    registry: Registry,
+    element: Option<usize>,
+    usual: (Vec<u64>, CodecChain),
+    others: Mutex<HashMap<Vec<u64>, CodecChain>>,
+}
+
+/// Elements at fixed strides.
+pub(crate) struct Rows {
+    pub(crate) grid: ChunkGrid,
+    pub(crate) extents: Arc<[Extent]>,
+    pub(crate) base: u64,
+    pub(crate) strides: Vec<u64>,
+}
+
+impl Bound {
+    /// Binds a variable's source.
+    pub(crate) fn new(
+        source: Source,
+        model: &Model,
+        ty: TypeRef,
+        registry: &Registry,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let elements = Elements::of(&source, model, ty, limits)?;
+        let ground = match &source.layout {
+            Layout::Grid { grid, edge, index, codecs } => {
+                let (grid, index, codecs) = (grid.clone(), Arc::clone(index), Arc::clone(codecs));
+                Ground::Chunks(Chunks::new(grid, *edge, index, codecs, elements.stored_len(), registry)?)
+            }
+            Layout::Affine { extents, base, strides } => {
+                let stored_len = elements.stored_len().ok_or_else(|| {
+                    Error::unsupported("elements of no fixed size that lie at fixed strides")
+                })?;
+                if strides.len() != source.extent.len() {
+                    return Err(Error::internal("strides and extent differ in rank"));
+                }
+                let grid = block_grid(&source.extent, strides, stored_len as u64);
+                let (extents, strides) = (Arc::clone(extents), strides.clone());
+                Ground::Rows(Rows { grid, extents, base: *base, strides })
+            }
+            Layout::Mosaic { .. } => return Err(Error::unsupported("variables put together from others")),
+            Layout::Query { .. } => return Err(Error::unsupported("variables that a server computes")),
+        };
+        if source.fill.len() != 1 {
+            return Err(Error::internal(format!("{} fill values instead of one", source.fill.len())));
+        }
+        let stored_fill = convert::encode(model, ty, &source.stored, &source.fill, 0..1).ok();
+        let swapped_fill = source.swapped_fill.then(|| swapped(stored_fill.as_deref())).flatten();
+        Ok(Self { source: Arc::new(source), ty, elements, ground, stored_fill, swapped_fill })
+    }
+
+    /// The selection, cut along the grid.
+    pub(crate) fn cuts(&self, selection: &Selection) -> Cuts {
+        let grid = match &self.ground {
+            Ground::Chunks(chunks) => &chunks.grid,
+            Ground::Rows(rows) => &rows.grid,
+        };
+        Cuts::new(selection, grid, &self.source.extent)
+    }
+
+    /// Whether stored bytes must be looked through for swapped fill values.
+    pub(crate) fn repairs(&self) -> bool {
+        self.swapped_fill.is_some()
+    }
+
+    /// Replaces the fill values that a writer stored in the wrong byte order (nczarr.md 4.4).
+    pub(crate) fn repair(&self, stored: &mut [u8]) {
+        let Some((wrong, right)) = &self.swapped_fill else { return };
+        for element in stored.chunks_exact_mut(wrong.len()) {
+            if element == wrong.as_slice() {
+                element.copy_from_slice(right);
+            }
+        }
+    }
+}
+
+impl Elements {
+    fn of(source: &Source, model: &Model, ty: TypeRef, limits: &Limits) -> Result<Self> {
+        if let Some(copier) = Copier::new(model, ty, &source.stored) {
+            return Ok(Self::Copied(copier));
+        }
+        let Some(stored_len) = source.stored.byte_len() else { return Ok(Self::Sequences) };
+        let stored_len = limits.chunk_len(stored_len, "an element")?;
+        Ok(match source.stored {
+            StoredType::Reference { .. } => Self::Referenced { stored_len },
+            _ => Self::Decoded { stored_len },
+        })
+    }
+
+    /// Bytes of one stored element, where that is fixed.
+    pub(crate) fn stored_len(self) -> Option<usize> {
+        match self {
+            Self::Copied(copier) => Some(copier.stored_len()),
+            Self::Decoded { stored_len } | Self::Referenced { stored_len } => Some(stored_len),
+            Self::Sequences => None,
+        }
+    }
+
+    /// Bytes of one element in the source and where it is gathered.
+    pub(crate) fn sizes(self) -> Sizes {
+        match self {
+            Self::Copied(copier) => Sizes { stored: copier.stored_len(), native: copier.native_len() },
+            Self::Decoded { stored_len } | Self::Referenced { stored_len } => {
+                Sizes { stored: stored_len, native: stored_len }
+            }
+            Self::Sequences => Sizes { stored: ELEMENT_MARK, native: ELEMENT_MARK },
+        }
+    }
+}
+
+/// Bytes of the number that stands for a gathered element of no fixed size.
+pub(crate) const ELEMENT_MARK: usize = 8;
+
+impl Chunks {
+    fn new(
+        grid: ChunkGrid,
+        edge: Edge,
+        index: Arc<dyn ChunkIndex>,
+        codecs: Arc<[CodecSpec]>,
+        element: Option<usize>,
+        registry: &Registry,
+    ) -> Result<Self> {
+        let first = grid.cell_shape(&vec![0; grid.rank()]).unwrap_or_default();
+        let info = ChunkInfo { shape: first.clone(), element: Element { byte_len: element } };
+        let chain = registry.bind(&codecs, &info).map_err(codec_error)?;
+        let usual = (first, chain);
+        let (registry, others) = (registry.clone(), Mutex::default());
+        Ok(Self { grid, edge, index, codecs, registry, element, usual, others })
+    }
+
+    /// The shape of the stored chunk of a cell.
+    pub(crate) fn shape(&self, cell: &[u64], extent: &[u64]) -> Result<Vec<u64>> {
+        let region = match self.edge {
+            Edge::Full => self.grid.region(cell),
+            Edge::Clipped => self.grid.clipped_region(cell, extent),
+        };
+        region.map(|region| region.count).ok_or_else(|| Error::internal("a cell outside of the grid"))
+    }
+
+    /// The codecs, bound to chunks of that shape.
+    pub(crate) fn chain(&self, shape: &[u64]) -> Result<CodecChain> {
+        if self.usual.0 == shape || self.usual.1.is_identity() {
+            return Ok(self.usual.1.clone());
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(chain) = others.get(shape) {
+            return Ok(chain.clone());
+        }
+        let info = ChunkInfo { shape: shape.to_vec(), element: Element { byte_len: self.element } };
+        let chain = self.registry.bind(&self.codecs, &info).map_err(codec_error)?;
+        if others.len() < BOUND_SHAPES {
+            others.insert(shape.to_vec(), chain.clone());
+        }
+        Ok(chain)
+    }
+
+    /// The names of the codecs in the order of encoding.
+    pub(crate) fn codec_names(&self) -> Vec<String> {
+        self.codecs.iter().map(CodecSpec::identifier).collect()
+    }
+}
+
+/// Chains for so many shapes of chunks are kept.
+const BOUND_SHAPES: usize = 1024;
+/// Rows are shared out in blocks of about so many bytes.
+const BLOCK_BYTES: u64 = 4 << 20;
+/// A block does not reach over more bytes than this in the file.
+const BLOCK_REACH: u64 = 64 << 20;
+
+impl Rows {
+    /// Logical offset of the first element of a cell.
+    pub(crate) fn origin(&self, cell: &[u64]) -> Result<u64> {
+        let overflow = || Error::malformed("the variable reaches beyond 64 bits");
+        let mut origin = self.base;
+        for (axis, (at, stride)) in cell.iter().zip(&self.strides).enumerate() {
+            let start = self.grid.span(axis, *at).map(|span| span.start).ok_or_else(overflow)?;
+            let offset = start.checked_mul(*stride).ok_or_else(overflow)?;
+            origin = origin.checked_add(offset).ok_or_else(overflow)?;
+        }
+        Ok(origin)
+    }
+}
+
+/// Blocks to share out the work on rows: whole along the fast axes, then as many rows as make a good block.
+fn block_grid(extent: &[u64], strides: &[u64], element: u64) -> ChunkGrid {
+    let mut shape = vec![1; extent.len()];
+    let mut bytes = element.max(1);
+    for (axis, block) in shape.iter_mut().enumerate().rev() {
+        let len = extent.get(axis).copied().unwrap_or(1).max(1);
+        let by_reach = BLOCK_REACH / strides.get(axis).copied().unwrap_or(1).max(1);
+        *block = (BLOCK_BYTES / bytes).min(by_reach).clamp(1, len);
+        bytes = bytes.saturating_mul(*block);
+        if *block < len {
+            break;
+        }
+    }
+    ChunkGrid::Regular(shape)
+}
+
+/// A stored fill value in the wrong byte order and in the right one; `None` when there is no difference.
+fn swapped(stored_fill: Option<&[u8]>) -> Option<(Vec<u8>, Vec<u8>)> {
+    let right = stored_fill?.to_vec();
+    let wrong: Vec<u8> = right.iter().rev().copied().collect();
+    (wrong != right).then_some((wrong, right))
+}

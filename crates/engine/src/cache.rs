@@ -1,0 +1,6 @@
+//! What is kept from one read to the next.
+mod chunks;
+mod snapshot;
+
+pub(crate) use chunks::{CachedChunk, ChunkCache, ChunkKey};
+pub(crate) use snapshot::{Held, Snapshot, changed, resolve};

@@ -1,0 +1,293 @@
+//! The state of a dataset's objects as it was at first touch, and the metadata bytes that were fetched.
+use bytes::{Bytes, BytesMut};
+use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Result, Tag, Want};
+use ncirrus_store::Store;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The store that a dataset lies in, the state of its objects at first touch, and a bounded cache of metadata bytes.
+pub(crate) struct Snapshot {
+    store: Arc<dyn Store>,
+    state: Mutex<State>,
+    budget: usize,
+}
+
+#[derive(Default)]
+struct State {
+    tags: HashMap<ObjectId, Tag>,
+    cached: HashMap<ObjectId, (Known, u64)>,
+    widened: HashMap<ObjectId, u32>,
+    held: usize,
+    clock: u64,
+}
+
+/// Bytes that are pinned while a step is run.
+#[derive(Default)]
+pub(crate) struct Held {
+    objects: HashMap<ObjectId, Known>,
+    /// Listings that were fetched, by prefix and page.
+    pub(crate) listings: HashMap<(ObjectId, Option<String>), Listing>,
+}
+
+/// What is known of an object.
+#[derive(Clone)]
+enum Known {
+    Absent,
+    Present { size: u64, tag: Tag, blocks: Blocks },
+}
+
+/// Bytes of an object. No block lies within another: starts and ends both rise.
+#[derive(Clone, Default)]
+struct Blocks(BTreeMap<u64, Bytes>);
+
+impl Snapshot {
+    /// Nothing was touched yet; `budget` bytes of metadata are kept.
+    pub(crate) fn new(store: Arc<dyn Store>, budget: usize) -> Self {
+        Self { store, state: Mutex::default(), budget }
+    }
+
+    /// The store.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Checks that an object lies in the store.
+    pub(crate) fn check_store(&self, object: &ObjectId) -> Result<()> {
+        if object.store == *self.store.id() {
+            return Ok(());
+        }
+        Err(Error::unsupported("an object of another store than the dataset's").at_object(object))
+    }
+
+    /// Notes the state of an object at first touch, and checks later ones against it.
+    pub(crate) fn check(&self, object: &ObjectId, tag: &Tag) -> Result<()> {
+        let mut state = self.lock();
+        match state.tags.get(object) {
+            Some(first) if first == tag => Ok(()),
+            Some(_) => Err(changed(object)),
+            None => {
+                state.tags.insert(object.clone(), tag.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// The state of an object at first touch.
+    pub(crate) fn tag(&self, object: &ObjectId) -> Option<Tag> {
+        self.lock().tags.get(object).cloned()
+    }
+
+    /// Forgets what is known of objects (they are being rewritten by ourselves).
+    pub(crate) fn forget(&self, is_gone: impl Fn(&ObjectId) -> bool) {
+        let mut state = self.lock();
+        state.tags.retain(|object, _| !is_gone(object));
+        state.cached.retain(|object, _| !is_gone(object));
+        state.held = state.cached.values().map(|(known, _)| known.byte_len()).sum();
+    }
+
+    /// How far the next read of unknown extent is widened: 256 KiB at first, doubling up to 4 MiB.
+    pub(crate) fn next_block(&self, object: &ObjectId) -> u64 {
+        let mut state = self.lock();
+        let times = state.widened.entry(object.clone()).or_default();
+        let block = FIRST_BLOCK << (*times).min(BLOCK_DOUBLINGS);
+        *times += 1;
+        block
+    }
+
+    /// Keeps what a finished step had fetched.
+    pub(crate) fn keep(&self, held: Held) {
+        let mut state = self.lock();
+        state.clock += 1;
+        let used = state.clock;
+        for (object, known) in held.objects {
+            let fresh = || (Known::Absent, used);
+            let cached = state.cached.entry(object).or_insert_with(fresh);
+            cached.0.merge(known);
+            cached.1 = used;
+        }
+        state.held = state.cached.values().map(|(known, _)| known.byte_len()).sum();
+        if state.held > self.budget {
+            state.shrink(self.budget / 2);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const FIRST_BLOCK: u64 = 256 << 10;
+const BLOCK_DOUBLINGS: u32 = 4;
+
+/// The error of a reader whose object changed under it.
+pub(crate) fn changed(object: &ObjectId) -> Error {
+    Error::new(ErrorKind::Changed, "the object changed while it was read").at_object(object)
+}
+
+impl State {
+    fn shrink(&mut self, target: usize) {
+        let mut ages: Vec<(u64, usize)> =
+            self.cached.values().map(|(known, used)| (*used, known.byte_len())).collect();
+        ages.sort_unstable_by(|a, b| b.cmp(a));
+        let mut kept = 0;
+        let mut oldest = u64::MAX;
+        for (used, bytes) in ages {
+            kept += bytes;
+            if kept > target {
+                break;
+            }
+            oldest = used;
+        }
+        self.cached.retain(|_, (_, used)| *used >= oldest);
+        self.held = self.cached.values().map(|(known, _)| known.byte_len()).sum();
+    }
+}
+
+impl Held {
+    /// The bytes that are wanted, if they are pinned here or cached in the snapshot (then they are pinned from now on).
+    /// `Some(None)`: the object is known to be absent.
+    pub(crate) fn find(
+        &mut self,
+        snapshot: &Snapshot,
+        object: &ObjectId,
+        want: &Want,
+    ) -> Option<Option<Blob>> {
+        if let Some(found) = self.objects.get(object).and_then(|known| known.find(want)) {
+            return Some(found);
+        }
+        let state = snapshot.lock();
+        let (cached, _) = state.cached.get(object)?;
+        let found = cached.find(want)?;
+        let pinned = match &found {
+            None => Known::Absent,
+            Some(blob) => Known::of(blob),
+        };
+        drop(state);
+        self.pin(object, pinned);
+        Some(found)
+    }
+
+    /// Pins an answer of the store.
+    ///
+    /// # Errors
+    /// `Changed` when the object is not in the state in which it was first seen.
+    pub(crate) fn take(&mut self, snapshot: &Snapshot, object: &ObjectId, blob: Option<Blob>) -> Result<()> {
+        match blob {
+            None if snapshot.tag(object).is_some() => Err(changed(object)),
+            None => {
+                self.pin(object, Known::Absent);
+                Ok(())
+            }
+            Some(blob) => {
+                snapshot.check(object, &blob.tag)?;
+                self.pin(object, Known::of(&blob));
+                Ok(())
+            }
+        }
+    }
+
+    fn pin(&mut self, object: &ObjectId, known: Known) {
+        match self.objects.get_mut(object) {
+            Some(old) => old.merge(known),
+            None => _ = self.objects.insert(object.clone(), known),
+        }
+    }
+}
+
+impl Known {
+    fn of(blob: &Blob) -> Self {
+        let mut blocks = Blocks::default();
+        blocks.insert(blob.offset, blob.bytes.clone());
+        Self::Present { size: blob.size, tag: blob.tag.clone(), blocks }
+    }
+
+    fn find(&self, want: &Want) -> Option<Option<Blob>> {
+        let Self::Present { size, tag, blocks } = self else { return Some(None) };
+        let range = resolve(want, *size);
+        let bytes = blocks.find(&range)?;
+        Some(Some(Blob { bytes, offset: range.start, size: *size, tag: tag.clone() }))
+    }
+
+    /// Adds what else is known; the newer state wins.
+    fn merge(&mut self, newer: Self) {
+        match (&mut *self, newer) {
+            (Self::Present { tag, blocks, .. }, Self::Present { tag: new_tag, blocks: more, .. })
+                if *tag == new_tag =>
+            {
+                more.0.into_iter().for_each(|(start, bytes)| blocks.insert(start, bytes));
+            }
+            (old, newer) => *old = newer,
+        }
+    }
+
+    fn byte_len(&self) -> usize {
+        match self {
+            Self::Absent => 0,
+            Self::Present { blocks, .. } => blocks.0.values().map(Bytes::len).sum(),
+        }
+    }
+}
+
+impl Blocks {
+    fn insert(&mut self, start: u64, bytes: Bytes) {
+        let end = start + bytes.len() as u64;
+        let covering = self.0.range(..=start).next_back();
+        if covering.is_some_and(|(first, block)| first + block.len() as u64 >= end) && !bytes.is_empty() {
+            return;
+        }
+        let within: Vec<u64> = self
+            .0
+            .range(start..)
+            .take_while(|(first, block)| *first + block.len() as u64 <= end)
+            .map(|(first, _)| *first)
+            .collect();
+        within.iter().for_each(|first| _ = self.0.remove(first));
+        self.0.insert(start, bytes);
+    }
+
+    /// The bytes of a range, if all are there.
+    fn find(&self, range: &Range<u64>) -> Option<Bytes> {
+        if range.is_empty() {
+            return Some(Bytes::new());
+        }
+        let (first, block) = self.0.range(..=range.start).next_back()?;
+        if first + block.len() as u64 >= range.end {
+            return slice(block, range.start - first, range.end - first);
+        }
+        let mut joined = BytesMut::new();
+        let mut at = range.start;
+        for (start, block) in self.0.range(*first..) {
+            let end = start + block.len() as u64;
+            if *start > at || end <= at {
+                return None;
+            }
+            joined.extend_from_slice(&slice(block, at - start, end.min(range.end) - start)?);
+            at = end;
+            if at >= range.end {
+                return Some(joined.freeze());
+            }
+        }
+        None
+    }
+}
+
+fn slice(block: &Bytes, start: u64, end: u64) -> Option<Bytes> {
+    let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
+    (start <= end && end <= block.len()).then(|| block.slice(start..end))
+}
+
+/// The range that is wanted of an object of that size.
+pub(crate) fn resolve(want: &Want, size: u64) -> Range<u64> {
+    match want {
+        Want::All => 0..size,
+        Want::Range(range) | Want::Parse(range) => {
+            let start = range.start.min(size);
+            start..range.end.clamp(start, size)
+        }
+        Want::Suffix(len) => size.saturating_sub(*len)..size,
+    }
+}
+
+#[cfg(test)]
+mod tests;

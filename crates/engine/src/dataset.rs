@@ -1,0 +1,288 @@
+//! An open dataset.
+use crate::bound::Bound;
+use crate::cache::Snapshot;
+use crate::drive::Context;
+use crate::open;
+use crate::plan::Plan;
+use crate::read::{Reading, Report};
+use crate::session::{Missing, Session};
+use ncirrus_layout::{Catalog, Driver, Error, Memo, ObjectId, OpenOptions, Result, Source};
+use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Selection, Values, VarId};
+use ncirrus_store::Store;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An open dataset for reading. Cheap to clone; many threads may read it at once.
+#[derive(Clone)]
+pub struct Dataset {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    session: Session,
+    context: Context,
+    root: ObjectId,
+    driver: Arc<dyn Driver>,
+    catalog: Arc<dyn Catalog>,
+    model: Arc<Model>,
+    opening: u64,
+    known: Mutex<Known>,
+}
+
+/// What was looked up so far.
+#[derive(Default)]
+struct Known {
+    attributes: HashMap<NodeId, Result<Attributes>>,
+    bound: HashMap<VarId, Arc<Bound>>,
+}
+
+impl Session {
+    /// Opens the dataset at `root` with whichever of the drivers knows its format.
+    ///
+    /// # Errors
+    /// `NotFound` when nothing is there, `Unsupported` or `Malformed` when no driver knows what is there, else what
+    /// the driver fails with.
+    pub async fn open(
+        &self,
+        store: Arc<dyn Store>,
+        root: ObjectId,
+        drivers: &[Arc<dyn Driver>],
+        options: &OpenOptions,
+    ) -> Result<Dataset> {
+        let context = self.context(store);
+        let driver = open::probe(&context, &root, drivers).await?;
+        let opened = context.drive(|view| driver.open(view, &root, options)).await;
+        let catalog = opened.map_err(|error| error.by(driver.name()))?;
+        let tree = context.drive(|view| catalog.tree(view)).await;
+        let model = tree.map_err(|error| error.by(driver.name()))?;
+        let (session, opening) = (self.clone(), self.shared.next_opening());
+        let known = Mutex::default();
+        let inner = Inner { session, context, root, driver, catalog, model, opening, known };
+        Ok(Dataset { inner: Arc::new(inner) })
+    }
+
+    /// What steps on objects of a store run against; nothing is known of them yet.
+    pub(crate) fn context(&self, store: Arc<dyn Store>) -> Context {
+        let budget = self.shared.metadata_cache;
+        Context {
+            shared: Arc::clone(&self.shared),
+            snapshot: Arc::new(Snapshot::new(store, budget)),
+            memo: Arc::new(Memo::new(budget)),
+            dataset: None,
+            depth: 0,
+        }
+    }
+}
+
+impl Dataset {
+    /// Groups, dimensions, types and variables.
+    pub fn model(&self) -> Arc<Model> {
+        Arc::clone(&self.inner.model)
+    }
+
+    /// The format's view of the dataset.
+    pub fn catalog(&self) -> &Arc<dyn Catalog> {
+        &self.inner.catalog
+    }
+
+    /// The driver that opened it.
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.inner.driver
+    }
+
+    /// The object that it is, or below which it lies.
+    pub fn root(&self) -> &ObjectId {
+        &self.inner.root
+    }
+
+    /// The store that it lies in.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        self.inner.context.snapshot.store()
+    }
+
+    /// The session that it was opened with.
+    pub fn session(&self) -> &Session {
+        &self.inner.session
+    }
+
+    /// The attributes of groups and variables, one result per node; those that are not at hand are read together.
+    pub async fn attributes(&self, nodes: &[NodeId]) -> Vec<Result<Attributes>> {
+        let pending: Vec<NodeId> = nodes.iter().copied().filter(|node| self.is_pending(*node)).collect();
+        let failure = match pending.is_empty() {
+            true => None,
+            false => self.load_attributes(&pending).await.err(),
+        };
+        nodes.iter().map(|node| self.attributes_of(*node, failure.as_ref())).collect()
+    }
+
+    /// Where a variable's values lie.
+    ///
+    /// # Errors
+    /// Why the variable is inaccessible.
+    pub async fn source(&self, variable: VarId) -> Result<Arc<Source>> {
+        Ok(Arc::clone(&self.bound(variable).await?.source))
+    }
+
+    /// What reading a selection will do: requests, bytes, chunks. Nothing but index nodes is fetched.
+    ///
+    /// # Errors
+    /// `Invalid` when the selection does not fit; why the variable is inaccessible.
+    pub async fn plan(&self, variable: VarId, selection: &Selection) -> Result<Plan> {
+        let bound = self.bound(variable).await?;
+        let reading = self.reading(variable, &bound, selection, 0, self.default_missing())?;
+        reading.plan(selection).await.map_err(|error| self.located(error, variable))
+    }
+
+    /// The values of a selection, in row-major order.
+    ///
+    /// # Errors
+    /// `Invalid` when the selection does not fit, `Limit` when the values do not fit the memory, else what fetching or
+    /// decoding fails with.
+    pub async fn read(&self, variable: VarId, selection: &Selection) -> Result<Values> {
+        let (values, _) = self.read_reported(variable, selection, self.default_missing()).await?;
+        Ok(values)
+    }
+
+    /// As [`read`](Self::read), with a choice for chunks that were never written, and with what was found on the way.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn read_reported(
+        &self,
+        variable: VarId,
+        selection: &Selection,
+        missing: Missing,
+    ) -> Result<(Values, Report)> {
+        self.read_deep(variable, selection, missing, 0).await
+    }
+
+    /// As [`read`](Self::read), into memory of the caller: elements of the model's type in the machine's byte order.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); `Invalid` when the memory is of another size, or for types that have no fixed size.
+    pub async fn read_into(&self, variable: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        let bound = self.bound(variable).await?;
+        let reading = self.reading(variable, &bound, selection, 0, self.default_missing())?;
+        reading.read_into(selection, out).await.map_err(|error| self.located(error, variable))
+    }
+
+    /// Values for a step that asked for them.
+    pub(crate) async fn read_nested(&self, path: &str, selection: &Selection, depth: u32) -> Result<Values> {
+        let variable = self.inner.model.variable_at(path);
+        let variable = variable.ok_or_else(|| Error::not_found(format!("no variable {path}")))?;
+        let (values, _) = self.read_deep(variable, selection, Missing::Fill, depth).await?;
+        Ok(values)
+    }
+
+    /// What steps of this dataset run against.
+    pub(crate) fn context(&self, depth: u32) -> Context {
+        Context { dataset: Some(self.clone()), depth, ..self.inner.context.clone() }
+    }
+
+    /// Number of this opening, for caches.
+    pub(crate) fn opening(&self) -> u64 {
+        self.inner.opening
+    }
+
+    async fn read_deep(
+        &self,
+        variable: VarId,
+        selection: &Selection,
+        missing: Missing,
+        depth: u32,
+    ) -> Result<(Values, Report)> {
+        let bound = self.bound(variable).await?;
+        let reading = self.reading(variable, &bound, selection, depth, missing)?;
+        let values = reading.read(selection).await.map_err(|error| self.located(error, variable))?;
+        Ok((values, reading.into_report()))
+    }
+
+    fn reading<'a>(
+        &'a self,
+        variable: VarId,
+        bound: &'a Bound,
+        selection: &Selection,
+        depth: u32,
+        missing: Missing,
+    ) -> Result<Reading<'a>> {
+        let shape = self.inner.model.shape(variable);
+        selection.check(&shape).map_err(|error| self.located(error.into(), variable))?;
+        Ok(Reading::new(self.context(depth), bound, &self.inner.model, self.inner.opening, missing))
+    }
+
+    async fn bound(&self, variable: VarId) -> Result<Arc<Bound>> {
+        if let Some(bound) = self.known().bound.get(&variable) {
+            return Ok(Arc::clone(bound));
+        }
+        let bound = self.bind(variable).await.map_err(|error| self.located(error, variable))?;
+        let bound = Arc::new(bound);
+        self.known().bound.insert(variable, Arc::clone(&bound));
+        Ok(bound)
+    }
+
+    async fn bind(&self, variable: VarId) -> Result<Bound> {
+        let model = &self.inner.model;
+        let described = model.variable(variable);
+        let described = described.ok_or_else(|| Error::not_found("no such variable"))?;
+        if let Some(fault) = &described.fault {
+            return Err(fault.clone().into());
+        }
+        let context = self.context(0);
+        let source = context.drive(|view| self.inner.catalog.source(view, variable)).await?;
+        let shared = &context.shared;
+        Bound::new(source, model, described.ty, &shared.registry, &shared.limits)
+    }
+
+    fn is_pending(&self, node: NodeId) -> bool {
+        matches!(self.inner.model.attributes(node), Some(AttributeState::Pending))
+            && !self.known().attributes.contains_key(&node)
+    }
+
+    async fn load_attributes(&self, nodes: &[NodeId]) -> Result<()> {
+        let context = self.context(0);
+        let loaded = context.drive(|view| self.inner.catalog.attributes(view, nodes)).await?;
+        self.known().attributes.extend(nodes.iter().copied().zip(loaded));
+        Ok(())
+    }
+
+    fn attributes_of(&self, node: NodeId, failure: Option<&Error>) -> Result<Attributes> {
+        match self.inner.model.attributes(node) {
+            Some(AttributeState::Known(attributes)) => Ok(attributes.clone()),
+            Some(AttributeState::Damaged(fault)) => Err(fault.clone().into()),
+            Some(AttributeState::Pending) => match (self.known().attributes.get(&node), failure) {
+                (Some(result), _) => result.clone(),
+                (None, Some(failure)) => Err(failure.clone()),
+                (None, None) => Err(Error::internal("attributes were asked for but not given")),
+            },
+            None => Err(Error::not_found("no such group or variable")),
+        }
+    }
+
+    fn default_missing(&self) -> Missing {
+        self.inner.session.shared.missing
+    }
+
+    fn located(&self, error: Error, variable: VarId) -> Error {
+        error.at_path(self.inner.model.variable_path(variable)).by(self.inner.driver.name())
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.inner.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.session.shared.chunks.forget(self.opening);
+    }
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dataset")
+            .field("root", &self.inner.root.to_string())
+            .field("driver", &self.inner.driver.name())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,13 @@
+//! From the bytes of a stored chunk to the bytes of its elements.
+use ncirrus_codec::CodecError;
+use ncirrus_layout::{Error, ErrorKind};
+
+/// An error of a codec in the words of the engine.
+pub(crate) fn codec_error(error: CodecError) -> Error {
+    let kind = match &error {
+        CodecError::Unknown { .. } | CodecError::Unsupported { .. } => ErrorKind::Unsupported,
+        CodecError::Limit { .. } => ErrorKind::Limit,
+        _ => ErrorKind::Malformed,
+    };
+    Error::new(kind, error.to_string()).because(error)
+}

@@ -1,0 +1,250 @@
+//! Running steps to their end: whatever a step needs is fetched at once, and it is run again.
+use crate::cache::{Held, Snapshot, changed};
+use crate::dataset::Dataset;
+use crate::merge::{merge, split};
+use crate::session::{Fetching, Shared};
+use crate::view::{BlockingView, Extra, StallingView};
+use bytes::BytesMut;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use ncirrus_layout::{
+    Blob, Error, Memo, Need, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want,
+};
+use ncirrus_model::{Selection, Values};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What steps of one dataset run against.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) memo: Arc<Memo>,
+    /// The dataset, once it is open: whose variables a step may ask values of.
+    pub(crate) dataset: Option<Dataset>,
+    /// How many reads this one is nested in.
+    pub(crate) depth: u32,
+}
+
+impl Context {
+    /// Runs a step to its end.
+    ///
+    /// # Errors
+    /// What the step or fetching for it fails with; `Internal` when it needs what it was given.
+    pub(crate) async fn drive<T>(&self, mut step: impl FnMut(&dyn View) -> Step<T> + Send) -> Result<T> {
+        if let Some(local) = self.snapshot.store().local() {
+            return match step(&BlockingView::new(self, local)) {
+                Ok(value) => Ok(value),
+                Err(Stall::Fail(error)) => Err(error),
+                Err(Stall::Need(needs)) => Err(no_progress(&needs)),
+            };
+        }
+        let (mut held, mut extra) = (Held::default(), Extra::default());
+        loop {
+            let result = step(&StallingView::new(self, &mut held, &mut extra));
+            match result {
+                Ok(value) => {
+                    self.snapshot.keep(held);
+                    return Ok(value);
+                }
+                Err(Stall::Fail(error)) => {
+                    self.snapshot.keep(held);
+                    return Err(error);
+                }
+                Err(Stall::Need(needs)) => self.fetch(&needs, &mut held, &mut extra).await?,
+            }
+        }
+    }
+
+    /// Values of another variable, for a step that asked for them.
+    pub(crate) fn nested_values<'a>(
+        &'a self,
+        variable: &'a VariableRef,
+        selection: &'a Selection,
+    ) -> BoxFuture<'a, Result<Values>> {
+        Box::pin(async move {
+            self.shared.limits.depth(self.depth + 1, "reading of variables by variables")?;
+            let (Some(dataset), None) = (&self.dataset, &variable.dataset) else {
+                return Err(Error::unsupported(format!("values of {} in another dataset", variable.path)));
+            };
+            dataset.read_nested(&variable.path, selection, self.depth + 1).await
+        })
+    }
+
+    async fn fetch(&self, needs: &Needs, held: &mut Held, extra: &mut Extra) -> Result<()> {
+        let sorted = Sorted::new(needs, &self.snapshot, held);
+        if sorted.is_empty() {
+            return Err(no_progress(needs));
+        }
+        self.fetch_objects(sorted.requests(&self.snapshot), held).await?;
+        self.fetch_listings(sorted.listings, held).await?;
+        for (variable, selection) in sorted.values {
+            if extra.values.iter().any(|(other, part, _)| *other == variable && *part == selection) {
+                continue;
+            }
+            let values = self.nested_values(&variable, &selection).await?;
+            extra.values.push((variable, selection, values));
+        }
+        Ok(())
+    }
+
+    async fn fetch_objects(&self, requests: Vec<(ObjectId, Want)>, held: &mut Held) -> Result<()> {
+        let mut requests = requests.into_iter();
+        let mut under_way = FuturesUnordered::new();
+        let most = self.snapshot.store().facts().concurrency.max(1);
+        loop {
+            while under_way.len() < most
+                && let Some((object, want)) = requests.next()
+            {
+                under_way.push(self.request(object, want)?);
+            }
+            let Some((object, blob)) = under_way.next().await else { return Ok(()) };
+            let blob = blob.map_err(|error| error.at_object(&object))?;
+            held.take(&self.snapshot, &object, blob)?;
+        }
+    }
+
+    fn request(
+        &self,
+        object: ObjectId,
+        want: Want,
+    ) -> Result<impl Future<Output = (ObjectId, Result<Option<Blob>>)> + use<>> {
+        let fetching: Fetching = self.shared.network.fetch(self.snapshot.store(), object.clone(), want)?;
+        let shared = Arc::clone(&self.shared);
+        Ok(async move {
+            let blob = fetching.await;
+            let bytes = blob.as_ref().ok().and_then(Option::as_ref).map_or(0, |blob| blob.bytes.len());
+            shared.counters.fetched(bytes);
+            (object, blob)
+        })
+    }
+
+    async fn fetch_listings(&self, listings: Vec<(ObjectId, Option<String>)>, held: &mut Held) -> Result<()> {
+        for (prefix, page) in listings {
+            let listing =
+                self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?.await?;
+            self.shared.counters.fetched(0);
+            held.listings.insert((prefix, page), listing);
+        }
+        Ok(())
+    }
+}
+
+/// Fetches a range of an object, or all of it: in one request, or in several at once when it is longer than the store
+/// likes.
+pub(crate) async fn fetch_range(
+    context: &Context,
+    object: &ObjectId,
+    range: Option<&Range<u64>>,
+) -> Result<Option<Blob>> {
+    let cap = context.snapshot.store().facts().range_cap.max(1);
+    let Some(range) = range.filter(|range| range.end - range.start > cap) else {
+        let want = range.map_or(Want::All, |range| Want::Range(range.clone()));
+        return context.request(object.clone(), want)?.await.1;
+    };
+    let parts = split(range, cap).map(|part| context.request(object.clone(), Want::Range(part)));
+    let parts = futures_util::future::join_all(parts.collect::<Result<Vec<_>>>()?).await;
+    let mut joined: Option<Blob> = None;
+    let mut bytes = BytesMut::new();
+    for (_, part) in parts {
+        let Some(part) = part? else { return Ok(None) };
+        match &joined {
+            Some(first) if first.tag != part.tag => return Err(changed(object)),
+            Some(_) => {}
+            None => joined = Some(part.clone()),
+        }
+        bytes.extend_from_slice(&part.bytes);
+    }
+    Ok(joined.map(|first| Blob { bytes: bytes.freeze(), ..first }))
+}
+
+fn no_progress(needs: &Needs) -> Error {
+    let first = needs.iter().next();
+    Error::internal(format!("a step asks again for what it was given: {first:?} of {} needs", needs.len()))
+}
+
+/// Needs by kind, without repetitions and without what is there already.
+#[derive(Default)]
+struct Sorted {
+    whole: HashSet<ObjectId>,
+    suffixes: HashSet<(ObjectId, u64)>,
+    exact: HashSet<(ObjectId, Range<u64>)>,
+    parse: HashSet<(ObjectId, Range<u64>)>,
+    listings: Vec<(ObjectId, Option<String>)>,
+    values: Vec<(VariableRef, Selection)>,
+}
+
+impl Sorted {
+    fn new(needs: &Needs, snapshot: &Snapshot, held: &mut Held) -> Self {
+        let mut sorted = Self::default();
+        for need in needs.iter() {
+            match need {
+                Need::Object { object, want } => {
+                    if held.find(snapshot, object, want).is_none() {
+                        sorted.add(object, want);
+                    }
+                }
+                Need::Decoded { object, range, .. } => {
+                    let want = Want::Range(range.clone());
+                    if held.find(snapshot, object, &want).is_none() {
+                        sorted.add(object, &want);
+                    }
+                }
+                Need::Values { variable, selection } => {
+                    sorted.values.push((variable.clone(), selection.clone()));
+                }
+                Need::List { prefix, page } => {
+                    let key = (prefix.clone(), page.clone());
+                    if !held.listings.contains_key(&key) && !sorted.listings.contains(&key) {
+                        sorted.listings.push(key);
+                    }
+                }
+            }
+        }
+        sorted
+    }
+
+    fn is_empty(&self) -> bool {
+        self.whole.is_empty()
+            && self.suffixes.is_empty()
+            && self.exact.is_empty()
+            && self.parse.is_empty()
+            && self.listings.is_empty()
+            && self.values.is_empty()
+    }
+
+    fn add(&mut self, object: &ObjectId, want: &Want) {
+        match want {
+            Want::All => _ = self.whole.insert(object.clone()),
+            Want::Suffix(len) => _ = self.suffixes.insert((object.clone(), *len)),
+            Want::Range(range) => _ = self.exact.insert((object.clone(), non_empty(range))),
+            Want::Parse(range) => _ = self.parse.insert((object.clone(), non_empty(range))),
+        }
+    }
+
+    /// The requests to make: reads of unknown extent widened, near ranges joined, long ones cut.
+    fn requests(&self, snapshot: &Snapshot) -> Vec<(ObjectId, Want)> {
+        let facts = snapshot.store().facts();
+        let mut ranges: Vec<_> = self.exact.iter().cloned().collect();
+        for (object, range) in &self.parse {
+            let end = range.start.saturating_add(snapshot.next_block(object)).max(range.end);
+            ranges.push((object.clone(), range.start..end));
+        }
+        ranges.retain(|(object, _)| !self.whole.contains(object));
+        let ranges = ranges.into_iter().map(|(object, range)| (object, Some(range), ())).collect();
+        let mut requests: Vec<_> = self.whole.iter().map(|object| (object.clone(), Want::All)).collect();
+        requests.extend(self.suffixes.iter().map(|(object, len)| (object.clone(), Want::Suffix(*len))));
+        for merged in merge(ranges, facts.merge_gap, facts.range_cap) {
+            let Some(range) = merged.range else { continue };
+            let parts = split(&range, facts.range_cap);
+            requests.extend(parts.map(|part| (merged.object.clone(), Want::Range(part))));
+        }
+        requests
+    }
+}
+
+/// Asking for no bytes asks whether the object exists.
+fn non_empty(range: &Range<u64>) -> Range<u64> {
+    range.start..range.end.max(range.start.saturating_add(1))
+}

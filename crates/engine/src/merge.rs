@@ -1,0 +1,68 @@
+//! Joining ranges of one object that are cheaper to fetch together, and cutting those that are too long.
+use ncirrus_layout::ObjectId;
+use std::ops::Range;
+
+/// A request for bytes of one object, and for which of the askers it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Merged<T> {
+    /// The object.
+    pub(crate) object: ObjectId,
+    /// The bytes; `None` for the whole object.
+    pub(crate) range: Option<Range<u64>>,
+    /// Who asked for which part of them.
+    pub(crate) askers: Vec<(Option<Range<u64>>, T)>,
+}
+
+/// Joins ranges of the same object whose gap is at most `gap`, as long as the whole stays within `cap`.
+pub(crate) fn merge<T>(
+    mut asked: Vec<(ObjectId, Option<Range<u64>>, T)>,
+    gap: u64,
+    cap: u64,
+) -> Vec<Merged<T>> {
+    asked.sort_by(|a, b| (&a.0, a.1.as_ref().map(bounds)).cmp(&(&b.0, b.1.as_ref().map(bounds))));
+    let mut merged: Vec<Merged<T>> = Vec::new();
+    for (object, range, asker) in asked {
+        if let Some(last) = merged.last_mut().filter(|last| last.object == object)
+            && let Some(joined) = join(last.range.as_ref(), range.as_ref(), gap, cap)
+        {
+            last.range = joined;
+            last.askers.push((range, asker));
+            continue;
+        }
+        merged.push(Merged { object, range: range.clone(), askers: vec![(range, asker)] });
+    }
+    merged
+}
+
+/// The range of two together if they are to be fetched together; the whole object holds every range of it.
+fn join(
+    one: Option<&Range<u64>>,
+    other: Option<&Range<u64>>,
+    gap: u64,
+    cap: u64,
+) -> Option<Option<Range<u64>>> {
+    let (Some(one), Some(other)) = (one, other) else {
+        return one.is_none().then_some(None);
+    };
+    let joined = one.start..one.end.max(other.end);
+    let near = other.start <= one.end.saturating_add(gap);
+    (near && joined.end - joined.start <= cap).then_some(Some(joined))
+}
+
+fn bounds(range: &Range<u64>) -> (u64, u64) {
+    (range.start, range.end)
+}
+
+/// Cuts a range into requests of at most `cap` bytes.
+pub(crate) fn split(range: &Range<u64>, cap: u64) -> impl Iterator<Item = Range<u64>> {
+    let (cap, end) = (cap.max(1), range.end);
+    let mut at = range.start;
+    std::iter::from_fn(move || {
+        let start = at;
+        at = start.saturating_add(cap).min(end);
+        (start < end).then_some(start..at)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! Finding out what lies at an address.
+use crate::drive::Context;
+use ncirrus_layout::{
+    Blob, Confidence, Driver, Error, ErrorKind, ObjectId, Result, Stall, Step, View, Want, join_each,
+};
+use std::sync::Arc;
+
+/// The driver that is surest to know the dataset at `root`; the first of those that are equally sure.
+///
+/// # Errors
+/// `NotFound` when nothing is there; what a driver fails with when no other knows the dataset; else what was found
+/// instead of a dataset.
+pub(crate) async fn probe(
+    context: &Context,
+    root: &ObjectId,
+    drivers: &[Arc<dyn Driver>],
+) -> Result<Arc<dyn Driver>> {
+    let probed = context.drive(|view| join_each(drivers, |driver| driver.probe(view, root))).await?;
+    let mut best: Option<(Confidence, &Arc<dyn Driver>)> = None;
+    let mut failure = None;
+    for (driver, result) in drivers.iter().zip(probed) {
+        match result {
+            Ok(Confidence::No) => {}
+            Ok(confidence) if best.is_none_or(|(surest, _)| confidence > surest) => {
+                best = Some((confidence, driver));
+            }
+            Ok(_) => {}
+            Err(error) => _ = failure.get_or_insert_with(|| error.by(driver.name())),
+        }
+    }
+    match (best, failure) {
+        (Some((_, driver)), _) => Ok(Arc::clone(driver)),
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(explain(context, root, drivers).await),
+    }
+}
+
+/// Why no driver knows what is there.
+async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {
+    let names: Vec<&str> = drivers.iter().map(|driver| driver.name()).collect();
+    let error = match context.drive(|view| sniff(view, root)).await {
+        Ok(Found::Nothing) => Error::not_found("no such object or directory"),
+        Ok(Found::Html) => Error::malformed("an HTML page, not data"),
+        Ok(Found::Hdf5) => Error::unsupported("an HDF5 file; that format is not supported yet"),
+        Ok(Found::Empty) => Error::malformed("an empty object, not a dataset"),
+        Ok(Found::Prefix) => Error::new(
+            ErrorKind::Malformed,
+            format!("a directory that is not a dataset of a known format ({})", names.join(", ")),
+        ),
+        Ok(Found::Object(first)) => Error::malformed(format!(
+            "not a dataset of a known format ({}); it starts with {first:02x?}",
+            names.join(", ")
+        )),
+        Err(error) => error,
+    };
+    error.at_object(root)
+}
+
+/// What was found instead of a dataset.
+enum Found {
+    Nothing,
+    Empty,
+    Html,
+    Hdf5,
+    Prefix,
+    Object(Vec<u8>),
+}
+
+/// Bytes that are looked at.
+const SNIFFED: u64 = 512;
+
+fn sniff(view: &dyn View, root: &ObjectId) -> Step<Found> {
+    match view.read(root, Want::Parse(0..SNIFFED)) {
+        Ok(Some(blob)) => return Ok(classify(&blob)),
+        Ok(None) => {}
+        Err(Stall::Fail(error)) if error.kind() == ErrorKind::Invalid => {}
+        Err(stall) => return Err(stall),
+    }
+    match ncirrus_layout::settle(view.list(root, None)).map_err(Stall::Need)? {
+        Ok(listing) if !listing.entries.is_empty() => Ok(Found::Prefix),
+        Ok(_) => Ok(Found::Nothing),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(Found::Nothing),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn classify(blob: &Blob) -> Found {
+    let first = blob.bytes.get(..blob.bytes.len().min(512)).unwrap_or_default();
+    let text = String::from_utf8_lossy(first).trim_start_matches('\u{feff}').trim_start().to_lowercase();
+    match first {
+        [] => Found::Empty,
+        [0x89, b'H', b'D', b'F', b'\r', b'\n', 0x1a, b'\n', ..] => Found::Hdf5,
+        _ if ["<!doctype html", "<html"].iter().any(|start| text.starts_with(start)) => Found::Html,
+        _ => Found::Object(first.iter().take(8).copied().collect()),
+    }
+}

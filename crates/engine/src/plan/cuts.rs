@@ -1,0 +1,230 @@
+//! How a selection falls on a grid: which elements of which cell go where.
+use ncirrus_layout::ChunkGrid;
+use ncirrus_model::{AxisSelection, Selection};
+use std::sync::Arc;
+
+/// A selection cut along the cells of a grid. The pieces are found one after the other, so that a selection of 10^8
+/// cells costs no memory; together they hold every selected element once, whatever the selection.
+#[derive(Debug, Clone)]
+pub(crate) struct Cuts {
+    axes: Vec<AxisCuts>,
+    current: Vec<(Segment, u64)>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    Fresh,
+    Running,
+    Done,
+}
+
+/// The part of one axis' selection that lies in one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Segment {
+    /// The cell along this axis; `None` outside of what is stored.
+    pub(crate) cell: Option<u64>,
+    /// Position of the first element in the result.
+    pub(crate) position: u64,
+    /// The first element, counted from the start of the cell.
+    pub(crate) offset: u64,
+    /// Number of elements.
+    pub(crate) count: u64,
+    /// Distance of the elements in the cell.
+    pub(crate) stride: u64,
+    /// Replaces the four above when the elements follow no rule.
+    pub(crate) picks: Option<Arc<[Pick]>>,
+}
+
+/// One element of an index list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pick {
+    /// Position in the result.
+    pub(crate) position: u64,
+    /// The element, counted from the start of the cell.
+    pub(crate) offset: u64,
+}
+
+#[derive(Debug, Clone)]
+struct AxisCuts {
+    axis: usize,
+    extent: u64,
+    grid: Arc<ChunkGrid>,
+    elements: Elements,
+}
+
+#[derive(Debug, Clone)]
+enum Elements {
+    Slice { start: u64, count: u64, stride: u64 },
+    Segments(Arc<[Segment]>),
+}
+
+impl Cuts {
+    /// Cuts a selection, which must fit its variable, along a grid of which only `extent` is stored.
+    pub(crate) fn new(selection: &Selection, grid: &ChunkGrid, extent: &[u64]) -> Self {
+        let grid = Arc::new(grid.clone());
+        let axes = selection.axes().iter().enumerate();
+        let axes: Vec<AxisCuts> = axes
+            .map(|(axis, elements)| {
+                let extent = extent.get(axis).copied().unwrap_or(0);
+                AxisCuts::new(elements, axis, extent, Arc::clone(&grid))
+            })
+            .collect();
+        Self { axes, current: Vec::new(), state: State::Fresh }
+    }
+
+    /// The next piece: one segment per axis; `None` at the end.
+    pub(crate) fn next_piece(&mut self) -> Option<Vec<Segment>> {
+        let found = match self.state {
+            State::Fresh => self.start(),
+            State::Running => self.advance(),
+            State::Done => false,
+        };
+        self.state = if found { State::Running } else { State::Done };
+        found.then(|| self.current.iter().map(|(segment, _)| segment.clone()).collect())
+    }
+
+    /// Number of cells that are touched; `None` when it exceeds 64 bits.
+    pub(crate) fn cell_count(&self) -> Option<u64> {
+        self.axes.iter().try_fold(1u64, |product, axis| product.checked_mul(axis.cell_count()))
+    }
+
+    fn start(&mut self) -> bool {
+        let first: Option<Vec<_>> = self.axes.iter().map(|axis| axis.at(0)).collect();
+        first.is_some_and(|first| {
+            self.current = first;
+            true
+        })
+    }
+
+    /// Moves to the next segment of the last axis that has one, and starts the axes after it anew.
+    fn advance(&mut self) -> bool {
+        for (axis, current) in self.axes.iter().zip(&mut self.current).rev() {
+            if let Some(next) = axis.at(current.1) {
+                *current = next;
+                return true;
+            }
+            let Some(first) = axis.at(0) else { return false };
+            *current = first;
+        }
+        false
+    }
+}
+
+impl AxisCuts {
+    fn new(elements: &AxisSelection, axis: usize, extent: u64, grid: Arc<ChunkGrid>) -> Self {
+        let mut cuts = Self { axis, extent, grid, elements: Elements::Segments(Arc::from([])) };
+        cuts.elements = match elements {
+            AxisSelection::Slice { start, count, stride } => {
+                Elements::Slice { start: *start, count: *count, stride: *stride }
+            }
+            AxisSelection::Indices(indices) => Elements::Segments(cuts.sort(indices)),
+        };
+        cuts
+    }
+
+    /// The segment at a cursor, and the cursor of the next one. Cursors start at 0.
+    fn at(&self, cursor: u64) -> Option<(Segment, u64)> {
+        match &self.elements {
+            Elements::Slice { start, count, stride } => {
+                let segment = self.slice_from(*start, *count, *stride, cursor)?;
+                let next = cursor + segment.count;
+                Some((segment, next))
+            }
+            Elements::Segments(segments) => {
+                let segment = segments.get(usize::try_from(cursor).ok()?)?;
+                Some((segment.clone(), cursor + 1))
+            }
+        }
+    }
+
+    /// The longest segment of a slice that starts at a position of the result.
+    fn slice_from(&self, start: u64, count: u64, stride: u64, position: u64) -> Option<Segment> {
+        let left = count.checked_sub(position).filter(|left| *left > 0)?;
+        let index = start + position * stride;
+        let (cell, first, end) = self.span_of(index);
+        let inside = (end - 1 - index).checked_div(stride).map_or(1, |steps| steps.saturating_add(1));
+        Some(Segment { cell, position, offset: index - first, count: inside.min(left), stride, picks: None })
+    }
+
+    /// The cell that holds an element (none outside of what is stored), its first element and its end.
+    fn span_of(&self, index: u64) -> (Option<u64>, u64, u64) {
+        if index >= self.extent {
+            return (None, self.extent, u64::MAX);
+        }
+        let cell = self.grid.cell_at(self.axis, index);
+        let span = cell.and_then(|cell| self.grid.span(self.axis, cell));
+        match (cell, span) {
+            (Some(cell), Some(span)) => (Some(cell), span.start, span.end.min(self.extent)),
+            _ => (None, 0, u64::MAX),
+        }
+    }
+
+    /// Orders an index list by cell.
+    fn sort(&self, indices: &[u64]) -> Arc<[Segment]> {
+        let mut sorted: Vec<(u64, u64)> = indices.iter().copied().zip(0u64..).collect();
+        sorted.sort_unstable();
+        let mut segments = Vec::new();
+        let mut rest = sorted.as_slice();
+        while let Some((index, _)) = rest.first() {
+            let (cell, first, end) = self.span_of(*index);
+            let (here, after) = rest.split_at(rest.partition_point(|(index, _)| *index < end));
+            let picks =
+                here.iter().map(|(index, position)| Pick { position: *position, offset: index - first });
+            segments.push(Segment::of_picks(cell, picks.collect()));
+            rest = after;
+        }
+        segments.into()
+    }
+
+    fn cell_count(&self) -> u64 {
+        match &self.elements {
+            Elements::Segments(segments) => {
+                segments.iter().filter(|segment| segment.cell.is_some()).count() as u64
+            }
+            Elements::Slice { start, count, stride } => self.slice_cells(*start, *count, *stride),
+        }
+    }
+
+    fn slice_cells(&self, start: u64, count: u64, stride: u64) -> u64 {
+        let Some(room) = self.extent.checked_sub(start).filter(|room| *room > 0) else { return 0 };
+        let stored = count.min((room - 1).checked_div(stride).map_or(1, |steps| steps + 1));
+        if stored == 0 {
+            return 0;
+        }
+        let last = start + (stored - 1) * stride;
+        match self.grid.as_ref() {
+            // A stride longer than a cell meets every cell at most once.
+            ChunkGrid::Regular(shape) if shape.get(self.axis).is_some_and(|len| stride > *len) => stored,
+            ChunkGrid::Regular(_) => self.grid.cells_along(self.axis, last + 1) - self.cells_before(start),
+            ChunkGrid::Rectilinear(_) => {
+                let mut cells = 0;
+                let mut cursor = 0;
+                while let Some((segment, next)) = self.at(cursor) {
+                    cells += u64::from(segment.cell.is_some());
+                    cursor = next;
+                }
+                cells
+            }
+        }
+    }
+
+    fn cells_before(&self, element: u64) -> u64 {
+        self.grid.cell_at(self.axis, element).unwrap_or(0)
+    }
+}
+
+impl Segment {
+    /// A segment of index-list elements, which are sorted by offset; a regular one is recognised.
+    fn of_picks(cell: Option<u64>, picks: Vec<Pick>) -> Self {
+        let count = picks.len() as u64;
+        let first = picks.first().copied().unwrap_or(Pick { position: 0, offset: 0 });
+        let stride = picks.get(1).map_or(1, |second| second.offset - first.offset);
+        let regular = |(pick, step): (&Pick, u64)| {
+            pick.position == first.position + step && pick.offset == first.offset + step * stride
+        };
+        let is_regular = stride > 0 && picks.iter().zip(0u64..).all(regular);
+        let picks = (!is_regular).then(|| picks.into());
+        Self { cell, position: first.position, offset: first.offset, count, stride, picks }
+    }
+}

@@ -1,0 +1,97 @@
+//! A plan in figures, for people.
+use ncirrus_layout::ObjectId;
+use std::fmt;
+use std::ops::Range;
+
+/// What reading a selection will do. Made without fetching data; only index nodes are read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Plan {
+    /// Shape of the result.
+    pub shape: Vec<u64>,
+    /// Bytes of the result; `None` for elements of no fixed size.
+    pub result_bytes: Option<u64>,
+    /// How the variable is stored, in words.
+    pub layout: String,
+    /// Names of the codecs in the order of encoding.
+    pub codecs: Vec<String>,
+    /// Chunks (or blocks of rows) that the selection touches; `None` when they exceed 64 bits.
+    pub chunks: Option<u64>,
+    /// How many of them the following figures are for: the first ones, when there are very many.
+    pub counted: u64,
+    /// Chunks that are known never to have been written.
+    pub missing: u64,
+    /// Chunks that are at hand in the metadata.
+    pub inline: u64,
+    /// Requests to the store.
+    pub requests: u64,
+    /// Bytes that requests of known length bring.
+    pub bytes: u64,
+    /// Requests for whole objects, whose length is not known.
+    pub whole_objects: u64,
+    /// Bytes that come out of the codecs when chunks are decoded whole.
+    pub decoded_bytes: u64,
+    /// Bytes of stored elements that the selection needs.
+    pub needed_bytes: u64,
+    /// The first requests.
+    pub examples: Vec<PlannedRequest>,
+}
+
+/// One request of a [`Plan`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedRequest {
+    /// The object.
+    pub object: ObjectId,
+    /// Its bytes; `None` for the whole object.
+    pub range: Option<Range<u64>>,
+}
+
+impl Plan {
+    /// Bytes that come for each byte that is needed: of the requests where their lengths are known, else of what they
+    /// decode to; `None` when nothing is needed.
+    pub fn over_read(&self) -> Option<f64> {
+        let moved = if self.whole_objects > 0 { self.decoded_bytes } else { self.bytes };
+        #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+        let ratio = moved as f64 / self.needed_bytes as f64;
+        (self.needed_bytes > 0).then_some(ratio)
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.result_bytes {
+            Some(bytes) => writeln!(f, "result      {:?}, {bytes} bytes", self.shape)?,
+            None => writeln!(f, "result      {:?}", self.shape)?,
+        }
+        writeln!(f, "layout      {}", self.layout)?;
+        if !self.codecs.is_empty() {
+            writeln!(f, "codecs      {}", self.codecs.join(" -> "))?;
+        }
+        match self.chunks {
+            Some(chunks) => write!(f, "chunks      {chunks}")?,
+            None => write!(f, "chunks      more than 2^64")?,
+        }
+        match (self.missing, self.inline) {
+            (0, 0) => writeln!(f)?,
+            (missing, inline) => writeln!(f, " ({missing} missing, {inline} in the metadata)")?,
+        }
+        if self.chunks != Some(self.counted) {
+            writeln!(f, "counted     the first {} chunks", self.counted)?;
+        }
+        write!(f, "requests    {}", self.requests)?;
+        match self.whole_objects {
+            0 => writeln!(f, ", {} bytes", self.bytes)?,
+            whole => writeln!(f, ", {} bytes and {whole} whole objects", self.bytes)?,
+        }
+        writeln!(f, "decode      {} bytes, of which {} are needed", self.decoded_bytes, self.needed_bytes)?;
+        if let Some(ratio) = self.over_read() {
+            writeln!(f, "over-read   {ratio:.2}")?;
+        }
+        for request in &self.examples {
+            match &request.range {
+                Some(range) => writeln!(f, "  {} bytes {}..{}", request.object, range.start, range.end)?,
+                None => writeln!(f, "  {}", request.object)?,
+            }
+        }
+        Ok(())
+    }
+}

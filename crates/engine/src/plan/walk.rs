@@ -1,0 +1,304 @@
+//! How the elements of a piece lie in their source and in the result.
+use super::cuts::{Pick, Segment};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How the elements of a piece lie in the bytes that they come from and in the bytes that they go to. Every offset
+/// fits `usize`: this is checked when the walk is made.
+#[derive(Debug, Clone)]
+pub(crate) struct Walk {
+    /// Bytes of one element in the source and in the result.
+    sizes: Sizes,
+    source: usize,
+    target: usize,
+    axes: Vec<WalkAxis>,
+}
+
+/// Bytes of one element as it is stored and as it is returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// As it is stored.
+    pub(crate) stored: usize,
+    /// As it is returned.
+    pub(crate) native: usize,
+}
+
+#[derive(Debug, Clone)]
+struct WalkAxis {
+    count: usize,
+    source_step: usize,
+    target_step: usize,
+    picks: Option<Arc<[Pick]>>,
+}
+
+/// Elements at fixed distances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Byte offset of the first element in the source.
+    pub(crate) source: usize,
+    /// Byte offset of the first element in the result.
+    pub(crate) target: usize,
+    /// Number of elements.
+    pub(crate) count: usize,
+    /// Bytes from one element to the next in the source.
+    pub(crate) source_step: usize,
+    /// Bytes from one element to the next in the result.
+    pub(crate) target_step: usize,
+}
+
+impl Walk {
+    /// The walk over a piece, given the strides of source and result in bytes; `None` when an offset does not fit.
+    pub(crate) fn new(
+        piece: &[Segment],
+        source_strides: &[u64],
+        target_strides: &[u64],
+        sizes: Sizes,
+    ) -> Option<Self> {
+        let mut walk = Self { sizes, source: 0, target: 0, axes: Vec::with_capacity(piece.len()) };
+        for (segment, (source, target)) in piece.iter().zip(source_strides.iter().zip(target_strides)) {
+            let (source, target) = (usize::try_from(*source).ok()?, usize::try_from(*target).ok()?);
+            walk.push(segment, source, target)?;
+        }
+        walk.source()?;
+        walk.target()?;
+        Some(walk)
+    }
+
+    /// Adds the next faster axis, joined with the one before where both sides allow it.
+    fn push(&mut self, segment: &Segment, source: usize, target: usize) -> Option<()> {
+        let count = usize::try_from(segment.count).ok()?;
+        let mut axis =
+            WalkAxis { count, source_step: source, target_step: target, picks: segment.picks.clone() };
+        if axis.picks.is_none() {
+            let offset = usize::try_from(segment.offset).ok()?.checked_mul(source)?;
+            let position = usize::try_from(segment.position).ok()?.checked_mul(target)?;
+            self.source = self.source.checked_add(offset)?;
+            self.target = self.target.checked_add(position)?;
+            if count == 1 {
+                return Some(());
+            }
+            axis.source_step = usize::try_from(segment.stride).ok()?.checked_mul(source)?;
+        }
+        match self.axes.last_mut() {
+            Some(last) if last.continues(&axis) => {
+                axis.count = axis.count.checked_mul(last.count)?;
+                *last = axis;
+            }
+            _ => self.axes.push(axis),
+        }
+        Some(())
+    }
+
+    /// Bytes of one element in the source and in the result.
+    pub(crate) fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// Number of elements.
+    pub(crate) fn count(&self) -> usize {
+        self.axes.iter().fold(1, |product, axis| product.saturating_mul(axis.count))
+    }
+
+    /// The bytes of the source from the first that is needed to the last.
+    pub(crate) fn source_span(&self) -> Range<usize> {
+        self.source().unwrap_or(0..usize::MAX)
+    }
+
+    /// The bytes of the result from the first that is written to the last.
+    pub(crate) fn target_span(&self) -> Range<usize> {
+        self.target().unwrap_or(0..usize::MAX)
+    }
+
+    /// Whether source and result are one run of bytes each.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        match self.axes.as_slice() {
+            [] => true,
+            [axis] => {
+                axis.picks.is_none()
+                    && axis.source_step == self.sizes.stored
+                    && axis.target_step == self.sizes.native
+            }
+            _ => false,
+        }
+    }
+
+    /// The same walk over a source that starts `bytes` later.
+    pub(crate) fn skip_source(mut self, bytes: usize) -> Self {
+        self.source = self.source.saturating_sub(bytes);
+        self
+    }
+
+    /// Calls `f` with every run of elements; the last axis is the run.
+    pub(crate) fn for_each_run(&self, mut f: impl FnMut(Run)) {
+        let (outer, inner) = match self.axes.split_last() {
+            Some((inner, outer)) if inner.picks.is_none() => (outer, Some(inner)),
+            _ => (self.axes.as_slice(), None),
+        };
+        let one = (1, self.sizes.stored, self.sizes.native);
+        let (count, source_step, target_step) =
+            inner.map_or(one, |axis| (axis.count, axis.source_step, axis.target_step));
+        for_each_origin(outer, (self.source, self.target), |source, target| {
+            f(Run { source, target, count, source_step, target_step });
+        });
+    }
+
+    /// Splits the walk where the source has gaps of more than `gap` bytes, as long as that makes at most `most` parts.
+    pub(crate) fn split(self, gap: usize, most: usize) -> Vec<Self> {
+        let mut level = self.axes.len();
+        let mut span = self.sizes.stored;
+        let mut parts = self.axes.iter().fold(1usize, |product, axis| product.saturating_mul(axis.count));
+        while let Some(axis) = level.checked_sub(1).and_then(|at| self.axes.get(at)) {
+            if axis.largest_gap(span) > gap && parts <= most {
+                break;
+            }
+            parts = parts.checked_div(axis.count).unwrap_or(0);
+            span = span.saturating_add(axis.source_reach());
+            level -= 1;
+        }
+        let (outer, inner) = self.axes.split_at(level);
+        let mut walks = Vec::new();
+        for_each_origin(outer, (self.source, self.target), |source, target| {
+            walks.push(Self { sizes: self.sizes, source, target, axes: inner.to_vec() });
+        });
+        walks
+    }
+
+    /// Two walks that together are this one; `None` for one element alone.
+    pub(crate) fn halves(&self) -> Option<(Self, Self)> {
+        let at = self.axes.iter().position(|axis| axis.count > 1)?;
+        let (mut first, mut second) = (self.clone(), self.clone());
+        let (one, other) = (first.axes.get_mut(at)?, second.axes.get_mut(at)?);
+        let middle = one.count / 2;
+        (one.count, other.count) = (middle, other.count - middle);
+        match &self.axes.get(at)?.picks {
+            Some(picks) => {
+                one.picks = Some(picks.get(..middle)?.into());
+                other.picks = Some(picks.get(middle..)?.into());
+            }
+            None => {
+                second.source += middle * one.source_step;
+                second.target += middle * one.target_step;
+            }
+        }
+        Some((first, second))
+    }
+
+    /// The bytes of the source that are needed, ascending, those at most `gap` bytes apart as one; at most `most`.
+    pub(crate) fn needed_ranges(&self, gap: usize, most: usize) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> =
+            self.clone().split(gap, most).iter().map(Self::source_span).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        let mut joined: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match joined.last_mut() {
+                Some(last) if range.start <= last.end.saturating_add(gap) => {
+                    last.end = last.end.max(range.end);
+                }
+                _ => joined.push(range),
+            }
+        }
+        joined
+    }
+
+    fn source(&self) -> Option<Range<usize>> {
+        self.span(self.source, self.sizes.stored, |axis| axis.source_step, |pick| pick.offset)
+    }
+
+    fn target(&self) -> Option<Range<usize>> {
+        self.span(self.target, self.sizes.native, |axis| axis.target_step, |pick| pick.position)
+    }
+
+    /// The smallest range of bytes that holds every element; `None` on overflow.
+    fn span(
+        &self,
+        base: usize,
+        element: usize,
+        step: impl Fn(&WalkAxis) -> usize,
+        pick: impl Fn(&Pick) -> u64,
+    ) -> Option<Range<usize>> {
+        let (mut low, mut high) = (base, base.checked_add(element)?);
+        for axis in &self.axes {
+            let (first, last) = match &axis.picks {
+                None => (0, axis.count.checked_sub(1)?),
+                Some(picks) => {
+                    let offsets = || picks.iter().map(&pick);
+                    (usize::try_from(offsets().min()?).ok()?, usize::try_from(offsets().max()?).ok()?)
+                }
+            };
+            low = low.checked_add(first.checked_mul(step(axis))?)?;
+            high = high.checked_add(last.checked_mul(step(axis))?)?;
+        }
+        Some(low..high)
+    }
+}
+
+impl WalkAxis {
+    /// Whether `inner` and this axis together are one regular axis, in the source and in the result.
+    fn continues(&self, inner: &Self) -> bool {
+        let spans = |step: usize| step.checked_mul(inner.count);
+        self.picks.is_none()
+            && inner.picks.is_none()
+            && spans(inner.source_step) == Some(self.source_step)
+            && spans(inner.target_step) == Some(self.target_step)
+    }
+
+    /// The widest gap in the source between neighbours of `span` bytes along this axis.
+    fn largest_gap(&self, span: usize) -> usize {
+        let step = match &self.picks {
+            None => 1,
+            Some(picks) => picks.windows(2).map(|two| offset(&two[1]) - offset(&two[0])).max().unwrap_or(0),
+        };
+        step.saturating_mul(self.source_step).saturating_sub(span)
+    }
+
+    /// Bytes in the source from the first element along this axis to the start of the last.
+    fn source_reach(&self) -> usize {
+        let steps = match &self.picks {
+            None => self.count.saturating_sub(1),
+            Some(picks) => match (picks.first(), picks.last()) {
+                (Some(first), Some(last)) => offset(last) - offset(first),
+                _ => 0,
+            },
+        };
+        steps.saturating_mul(self.source_step)
+    }
+
+    /// Offsets in source and result of one step along this axis.
+    fn offsets(&self, at: usize) -> (usize, usize) {
+        let (source, target) = match &self.picks {
+            None => (at, at),
+            Some(picks) => picks.get(at).map_or((0, 0), |pick| (offset(pick), position(pick))),
+        };
+        (source * self.source_step, target * self.target_step)
+    }
+}
+
+/// Offsets were seen to fit `usize` when the walk was made.
+fn offset(pick: &Pick) -> usize {
+    usize::try_from(pick.offset).unwrap_or(usize::MAX)
+}
+
+fn position(pick: &Pick) -> usize {
+    usize::try_from(pick.position).unwrap_or(usize::MAX)
+}
+
+/// Calls `f` with the offsets in source and result of every combination of steps along the axes, the last fastest.
+fn for_each_origin(axes: &[WalkAxis], base: (usize, usize), mut f: impl FnMut(usize, usize)) {
+    if axes.iter().any(|axis| axis.count == 0) {
+        return;
+    }
+    let mut at = vec![0usize; axes.len()];
+    let mut origins = vec![base; axes.len() + 1];
+    let mut from = 0;
+    loop {
+        for axis in from..axes.len() {
+            let (source, target) = axes[axis].offsets(at[axis]);
+            origins[axis + 1] = (origins[axis].0 + source, origins[axis].1 + target);
+        }
+        f(origins[axes.len()].0, origins[axes.len()].1);
+        let Some(axis) = (0..axes.len()).rev().find(|axis| at[*axis] + 1 < axes[*axis].count) else { return };
+        at[axis] += 1;
+        at[axis + 1..].fill(0);
+        from = axis;
+    }
+}

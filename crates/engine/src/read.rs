@@ -1,0 +1,265 @@
+//! Reading a selection: plan, fetch, decode, scatter.
+mod explain;
+mod job;
+mod local;
+mod remote;
+mod sequences;
+mod unit;
+mod window;
+
+use crate::bound::{Bound, ELEMENT_MARK, Elements};
+use crate::convert;
+use crate::drive::Context;
+use crate::plan::Sizes;
+use crate::scatter::Output;
+use crate::session::Missing;
+use job::{Job, Target};
+use ncirrus_layout::{Error, ErrorKind, Result};
+use ncirrus_model::{Model, Selection, Values};
+use sequences::Decoded;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use window::Windows;
+
+/// One read of one variable.
+pub(crate) struct Reading<'a> {
+    pub(crate) context: Context,
+    pub(crate) bound: &'a Bound,
+    pub(crate) model: &'a Model,
+    pub(crate) opening: u64,
+    missing: Missing,
+    absent: Mutex<Vec<Vec<u64>>>,
+    absent_count: AtomicU64,
+    surplus: AtomicU64,
+    sequences: Decoded,
+}
+
+/// What was found while a selection was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Coordinates of chunks that were never written, in no particular order; only with [`Missing::Report`].
+    pub missing: Vec<Vec<u64>>,
+    /// How many chunks were never written.
+    pub missing_count: u64,
+    /// How many chunks have more bytes than their elements (nczarr.md 4.3); the surplus was ignored.
+    pub surplus_count: u64,
+}
+
+/// Missing chunks that a report lists at most.
+const LISTED: usize = 1 << 20;
+
+impl<'a> Reading<'a> {
+    /// A read that has not begun.
+    pub(crate) fn new(
+        context: Context,
+        bound: &'a Bound,
+        model: &'a Model,
+        opening: u64,
+        missing: Missing,
+    ) -> Self {
+        let (absent, absent_count, surplus) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
+        let sequences = Decoded::default();
+        Self { context, bound, model, opening, missing, absent, absent_count, surplus, sequences }
+    }
+
+    /// What was found on the way.
+    pub(crate) fn into_report(self) -> Report {
+        let mut missing = self.absent.into_inner().unwrap_or_else(PoisonError::into_inner);
+        missing.sort_unstable();
+        Report {
+            missing,
+            missing_count: self.absent_count.into_inner(),
+            surplus_count: self.surplus.into_inner(),
+        }
+    }
+
+    /// The selected values.
+    pub(crate) async fn read(&self, selection: &Selection) -> Result<Values> {
+        let count = self.count(selection)?;
+        match self.bound.elements {
+            Elements::Copied(copier) => {
+                check_memory(count, copier.native_len())?;
+                let mut values = convert::zeros(self.model, self.bound.ty, count)?;
+                let bytes = values.as_bytes_mut();
+                let bytes = bytes.ok_or_else(|| Error::internal("values that cannot be filled in place"))?;
+                self.fill_in(selection, bytes, None, true).await?;
+                Ok(values)
+            }
+            Elements::Decoded { .. } | Elements::Referenced { .. } => {
+                self.read_gathered(selection, count).await
+            }
+            Elements::Sequences => self.read_sequences(selection, count).await,
+        }
+    }
+
+    /// The selected values, into memory of the caller.
+    pub(crate) async fn read_into(&self, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        let count = self.count(selection)?;
+        let element = self.model.packed_len(self.bound.ty).and_then(|len| usize::try_from(len).ok());
+        let Some(wanted) = element.and_then(|len| len.checked_mul(count)) else {
+            return Err(Error::invalid("values of no fixed size cannot be read into memory of the caller"));
+        };
+        if wanted != out.len() {
+            return Err(Error::invalid(format!(
+                "{} bytes of memory for {wanted} bytes of values",
+                out.len()
+            )));
+        }
+        if let Elements::Copied(_) = self.bound.elements {
+            return self.fill_in(selection, out, None, false).await;
+        }
+        let values = self.read(selection).await?;
+        let bytes = values.as_bytes();
+        let bytes = bytes.filter(|bytes| bytes.len() == out.len());
+        let bytes = bytes.ok_or_else(|| {
+            Error::unsupported("values of this type cannot be read into memory of the caller")
+        })?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Gathers stored elements first, then converts all of them together; elements never written are marked.
+    async fn read_gathered(&self, selection: &Selection, count: usize) -> Result<Values> {
+        let Sizes { native, .. } = self.bound.elements.sizes();
+        check_memory(count, native)?;
+        let mut raw = vec![0u8; count.saturating_mul(native)];
+        let mut unwritten = vec![0u8; count];
+        self.fill_in(selection, &mut raw, Some(&mut unwritten), true).await?;
+        let values = self.convert(&raw, count).await?;
+        drop(raw);
+        self.fill_marked(values, &unwritten)
+    }
+
+    async fn convert(&self, raw: &[u8], count: usize) -> Result<Values> {
+        let source = &self.bound.source;
+        if let Elements::Decoded { .. } = self.bound.elements {
+            return convert::decode(self.model, self.bound.ty, &source.stored, raw, count);
+        }
+        let resolver = source.resolver.as_ref();
+        let resolver = resolver.ok_or_else(|| Error::internal("references without a resolver"))?;
+        self.context.drive(|view| resolver.resolve(view, raw, count)).await
+    }
+
+    /// Puts the fill value where elements are marked as never written.
+    fn fill_marked(&self, values: Values, unwritten: &[u8]) -> Result<Values> {
+        if unwritten.iter().all(|mark| *mark == 0) {
+            return Ok(values);
+        }
+        let mut filled = convert::empty(self.model, self.bound.ty)?;
+        let mut at = 0;
+        for run in unwritten.chunk_by(|a, b| a == b) {
+            let appended = match run.first() {
+                Some(0) => filled.extend_from(&values, at..at + run.len()),
+                _ => run.iter().all(|_| filled.extend_from(&self.bound.source.fill, 0..1)),
+            };
+            if !appended {
+                return Err(Error::internal("the fill value is of another type than the variable"));
+            }
+            at += run.len();
+        }
+        Ok(filled)
+    }
+
+    /// Fills memory with the selected elements; `unwritten` gets a mark for every element that was never written, and
+    /// `zeroed` says that the memory holds nothing but zeros now.
+    async fn fill_in(
+        &self,
+        selection: &Selection,
+        bytes: &mut [u8],
+        unwritten: Option<&mut [u8]>,
+        zeroed: bool,
+    ) -> Result<()> {
+        let shape = selection.shape();
+        let sizes = self.bound.elements.sizes();
+        let cuts = self.bound.cuts(selection);
+        let output = Output::new(bytes, cuts.clone(), &shape, sizes)?;
+        let marks = match unwritten {
+            None => None,
+            Some(marks) => {
+                let sizes = Sizes { native: 1, ..sizes };
+                Some(Output::new(marks, cuts, &shape, sizes)?)
+            }
+        };
+        let fill = self.fill_bytes()?;
+        let fill = if zeroed && fill.iter().all(|byte| *byte == 0) { Vec::new() } else { fill };
+        let mut windows = Windows::new(output, marks);
+        while let Some(jobs) = windows.next_jobs(self).await? {
+            self.run(jobs, &fill).await?;
+        }
+        Ok(())
+    }
+
+    async fn run(&self, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+        match self.context.snapshot.store().local() {
+            Some(local) => self.run_local(local, jobs, fill).await,
+            None => self.run_remote(jobs, fill).await,
+        }
+    }
+
+    /// One element of fill as it stands in the result; nothing where elements are marked instead.
+    fn fill_bytes(&self) -> Result<Vec<u8>> {
+        match self.bound.elements {
+            Elements::Copied(copier) => {
+                let bytes = self.bound.source.fill.as_bytes();
+                let bytes = bytes.filter(|bytes| bytes.len() == copier.native_len());
+                let bytes = bytes.ok_or_else(|| Error::internal("a fill value of another size"))?;
+                Ok(bytes.to_vec())
+            }
+            Elements::Sequences => Ok(vec![0xff; ELEMENT_MARK]),
+            Elements::Decoded { .. } | Elements::Referenced { .. } => Ok(Vec::new()),
+        }
+    }
+
+    fn count(&self, selection: &Selection) -> Result<usize> {
+        let count = selection.element_count().and_then(|count| usize::try_from(count).ok());
+        count.ok_or_else(|| Error::limit("the selection has more elements than fit this machine"))
+    }
+
+    /// Notes a chunk that was never written.
+    fn note_missing(&self, cell: &[u64]) -> Result<()> {
+        self.context.shared.counters.missing();
+        self.absent_count.fetch_add(1, Ordering::Relaxed);
+        match self.missing {
+            Missing::Fill => {}
+            Missing::Error => {
+                return Err(Error::new(ErrorKind::Missing, "the chunk was never written").at_chunk(cell));
+            }
+            Missing::Report => {
+                let mut absent = self.absent.lock().unwrap_or_else(PoisonError::into_inner);
+                if absent.len() < LISTED {
+                    absent.push(cell.to_vec());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a chunk that has more bytes than its elements.
+    fn note_surplus(&self) {
+        self.context.shared.counters.surplus();
+        self.surplus.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Fills a target: with the fill value, or with marks.
+    fn fill(&self, target: &mut Target<'_>, fill: &[u8]) {
+        if !fill.is_empty() {
+            target.part.fill(fill);
+        }
+        if let Some(marks) = &mut target.marks {
+            marks.fill(&[1]);
+        }
+    }
+}
+
+/// Checks that so much memory is to be had, so that a hopeless request is an error and not the end of the process.
+fn check_memory(count: usize, element: usize) -> Result<()> {
+    let fits = count.checked_mul(element).filter(|bytes| isize::try_from(*bytes).is_ok());
+    let fits = fits.is_some_and(|bytes| bytes < PROBED || Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+    if fits {
+        return Ok(());
+    }
+    Err(Error::limit(format!("{count} elements of {element} bytes do not fit the memory")))
+}
+
+/// Smaller amounts of memory are there or nothing works.
+const PROBED: usize = 16 << 20;

@@ -1,0 +1,147 @@
+//! The plan of a read, without the read.
+use super::Reading;
+use super::job::Work;
+use super::unit::{Lies, UNITS_PER_CELL};
+use super::window::WINDOW;
+use crate::bound::{Elements, Ground};
+use crate::merge::{merge, split};
+use crate::plan::{Plan, PlannedRequest, Segment, Walk, row_major};
+use ncirrus_layout::{Cells, Error, Location, ObjectId, Result};
+use ncirrus_model::Selection;
+use std::ops::Range;
+
+/// Chunks that are looked at; of more only the number is told.
+const COUNTED: usize = 1 << 20;
+/// Requests that are listed.
+const EXAMPLES: usize = 8;
+
+/// A request for bytes of an object, nobody's in particular.
+type Asked = (ObjectId, Option<Range<u64>>, ());
+
+impl Reading<'_> {
+    /// What reading a selection will do.
+    pub(crate) async fn plan(&self, selection: &Selection) -> Result<Plan> {
+        let mut plan = self.describe(selection);
+        let mut cuts = self.bound.cuts(selection);
+        plan.chunks = cuts.cell_count();
+        let strides = row_major(&selection.shape(), self.bound.elements.sizes().native as u64)?;
+        let mut counted = 0;
+        while counted < COUNTED {
+            let mut pieces = Vec::new();
+            while pieces.len() < WINDOW
+                && let Some(piece) = cuts.next_piece()
+            {
+                pieces.push(piece);
+            }
+            if pieces.is_empty() {
+                break;
+            }
+            counted += self.plan_window(&pieces, &strides, &mut plan).await?;
+        }
+        plan.counted = counted as u64;
+        Ok(plan)
+    }
+
+    fn describe(&self, selection: &Selection) -> Plan {
+        let native = match self.bound.elements {
+            Elements::Sequences | Elements::Referenced { .. } => None,
+            _ => self.model.packed_len(self.bound.ty),
+        };
+        let bytes = native.zip(selection.element_count()).and_then(|(one, count)| one.checked_mul(count));
+        let (layout, codecs) = match &self.bound.ground {
+            Ground::Chunks(chunks) => {
+                let shape = chunks.grid.cell_shape(&vec![0; chunks.grid.rank()]).unwrap_or_default();
+                (format!("chunks of {shape:?}"), chunks.codec_names())
+            }
+            Ground::Rows(_) => ("rows at fixed strides".to_owned(), Vec::new()),
+        };
+        Plan { shape: selection.shape(), result_bytes: bytes, layout, codecs, ..Plan::default() }
+    }
+
+    async fn plan_window(&self, pieces: &[Vec<Segment>], strides: &[u64], plan: &mut Plan) -> Result<usize> {
+        let mut cells = None;
+        let mut stored = Vec::new();
+        for piece in pieces {
+            let cell: Option<Vec<u64>> = piece.iter().map(|segment| segment.cell).collect();
+            let Some(cell) = cell else { continue };
+            cells.get_or_insert_with(|| Cells::new(cell.len())).push(&cell);
+            stored.push(piece);
+        }
+        let Some(cells) = cells else { return Ok(0) };
+        let mut asked = Vec::new();
+        for (piece, (work, source_strides)) in stored.into_iter().zip(self.locate(&cells).await?) {
+            let sizes = self.bound.elements.sizes();
+            let none = vec![0; piece.len()];
+            let source_strides = if source_strides.is_empty() { &none } else { &source_strides };
+            let walk = Walk::new(piece, source_strides, strides, sizes)
+                .ok_or_else(|| Error::limit("the selection exceeds this machine's addresses"))?;
+            self.plan_cell(&work, walk, plan, &mut asked)?;
+        }
+        self.plan_requests(asked, plan);
+        Ok(cells.len())
+    }
+
+    fn plan_cell(&self, work: &Work, walk: Walk, plan: &mut Plan, asked: &mut Vec<Asked>) -> Result<()> {
+        let needed = walk.count().saturating_mul(walk.sizes().stored) as u64;
+        match work {
+            Work::Fill => {
+                plan.missing += 1;
+                return Ok(());
+            }
+            Work::Encoded { location, len, .. } => {
+                plan.decoded_bytes += *len as u64;
+                match location {
+                    Location::Object(object) => asked.push((object.clone(), None, ())),
+                    Location::Bytes(object, range) => asked.push((object.clone(), Some(range.clone()), ())),
+                    Location::Inline(_) | Location::Absent => plan.inline += 1,
+                }
+            }
+            Work::Plain { .. } | Work::Rows { .. } => {
+                plan.decoded_bytes += needed;
+                self.plan_runs(work, walk, asked)?;
+            }
+        }
+        plan.needed_bytes += needed;
+        Ok(())
+    }
+
+    fn plan_runs(&self, work: &Work, walk: Walk, asked: &mut Vec<Asked>) -> Result<()> {
+        let gap = self.context.snapshot.store().facts().merge_gap;
+        let mut walks = walk.split(usize::try_from(gap).unwrap_or(usize::MAX), UNITS_PER_CELL);
+        while let Some(walk) = walks.pop() {
+            match work.lies(walk.source_span())? {
+                Lies::At(place) => asked.push((place.object, Some(place.range), ())),
+                Lies::Nowhere => {}
+                Lies::Across => {
+                    let halves = walk.halves();
+                    let (first, second) =
+                        halves.ok_or_else(|| Error::malformed("an element lies in two places"))?;
+                    walks.extend([first, second]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn plan_requests(&self, asked: Vec<Asked>, plan: &mut Plan) {
+        let store = self.context.snapshot.store();
+        let facts = store.facts();
+        // Local stores are read run by run: nothing is gained by joining runs of different chunks.
+        let (gap, cap) = if store.local().is_some() { (0, 0) } else { (facts.merge_gap, facts.range_cap) };
+        for request in merge(asked, gap, cap) {
+            match &request.range {
+                None => {
+                    plan.requests += 1;
+                    plan.whole_objects += 1;
+                }
+                Some(range) => {
+                    plan.requests += if cap == 0 { 1 } else { split(range, cap).count() as u64 };
+                    plan.bytes += range.end - range.start;
+                }
+            }
+            if plan.examples.len() < EXAMPLES {
+                plan.examples.push(PlannedRequest { object: request.object, range: request.range });
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What has to be done for one cell, and for one run of bytes.
+use super::Reading;
+use crate::bound::Elements;
+use crate::cache::{CachedChunk, ChunkKey};
+use crate::convert::Copier;
+use crate::decode::codec_error;
+use crate::scatter::Part;
+use crate::session::{ShortChunks, Worker};
+use bytes::Bytes;
+use ncirrus_codec::{CodecChain, CodecError, Scratch};
+use ncirrus_layout::{Error, Extent, Location, ObjectId, Result};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What has to be done for one cell.
+pub(super) struct Job<'out> {
+    /// Coordinates of the cell; empty where there is none.
+    pub(super) cell: Box<[u64]>,
+    pub(super) target: Target<'out>,
+    pub(super) work: Work,
+    /// Set when the decoded chunk is to be kept.
+    pub(super) keep: Option<ChunkKey>,
+}
+
+/// Where elements go.
+pub(super) struct Target<'out> {
+    /// The elements.
+    pub(super) part: Part<'out>,
+    /// Their marks, set when they were never written.
+    pub(super) marks: Option<Part<'out>>,
+}
+
+/// Where elements come from.
+pub(super) enum Work {
+    /// Nowhere: they are fill.
+    Fill,
+    /// From an encoded chunk.
+    Encoded {
+        location: Location,
+        mask: u32,
+        chain: CodecChain,
+        /// Bytes of the decoded chunk, for elements of fixed size.
+        len: usize,
+        /// Elements of the chunk.
+        count: u64,
+    },
+    /// From stored bytes as they are: those of a chunk that no codec changed.
+    Plain {
+        object: ObjectId,
+        /// Where the chunk starts.
+        start: u64,
+        /// Bytes of the chunk, where known; then the object must exist.
+        have: Option<u64>,
+    },
+    /// From rows at fixed strides.
+    Rows {
+        extents: Arc<[Extent]>,
+        /// Logical offset of the cell's first element.
+        origin: u64,
+    },
+}
+
+impl<'out> Job<'out> {
+    /// A job that only fills.
+    pub(super) fn fill(target: Target<'out>) -> Self {
+        Self { cell: Box::from([]), target, work: Work::Fill, keep: None }
+    }
+
+    /// Bytes of memory that it takes besides the result, roughly.
+    pub(super) fn cost(&self) -> usize {
+        match &self.work {
+            Work::Fill => 0,
+            Work::Encoded { len, .. } => len.saturating_mul(2),
+            Work::Plain { .. } | Work::Rows { .. } => self.target.part.span().len(),
+        }
+    }
+
+    /// The coordinates of the chunk, if there is one.
+    pub(super) fn chunk(&self) -> Option<Box<[u64]>> {
+        matches!(self.work, Work::Encoded { .. } | Work::Plain { .. }).then(|| self.cell.clone())
+    }
+
+    /// The objects of which it is one part of several.
+    pub(super) fn shared_objects(&self) -> impl Iterator<Item = &ObjectId> + '_ {
+        let (one, several): (_, &[Extent]) = match &self.work {
+            Work::Encoded { location: Location::Bytes(object, _), .. } => (Some(object), &[]),
+            Work::Plain { object, have: Some(_), .. } => (Some(object), &[]),
+            Work::Rows { extents, .. } => (None, extents),
+            _ => (None, &[]),
+        };
+        one.into_iter().chain(several.iter().map(|extent| &extent.object))
+    }
+}
+
+impl Reading<'_> {
+    /// Copies elements from stored bytes: those of a whole cell, or of a unit's span.
+    pub(super) fn copy(&self, part: &mut Part<'_>, stored: &[u8]) -> Result<()> {
+        part.copy_from(stored, &self.copier())
+    }
+
+    /// What turns stored elements into those of the result, one by one.
+    pub(super) fn copier(&self) -> Copier {
+        match self.bound.elements {
+            Elements::Copied(copier) => copier,
+            other => Copier::bytes(other.sizes().stored),
+        }
+    }
+
+    /// As [`copy`](Self::copy), from bytes of which only the first `have` were there and that may need repair.
+    pub(super) fn copy_stored(&self, part: &mut Part<'_>, stored: &mut [u8], have: usize) -> Result<()> {
+        if have < stored.len() {
+            self.pad(stored, have)?;
+        }
+        self.bound.repair(stored);
+        self.copy(part, stored)
+    }
+
+    /// Puts fill in place of bytes that a chunk lacks, or refuses to.
+    pub(super) fn pad(&self, stored: &mut [u8], have: usize) -> Result<()> {
+        let len = stored.len();
+        let short = || Error::malformed(format!("the chunk has {have} bytes instead of {len}"));
+        if self.context.shared.short_chunks == ShortChunks::Error {
+            return Err(short());
+        }
+        let fill = self.bound.stored_fill.as_deref().filter(|fill| !fill.is_empty());
+        let fill = fill.ok_or_else(short)?;
+        let whole = have - have % fill.len();
+        let rest = stored.get_mut(whole..).unwrap_or_default();
+        rest.chunks_mut(fill.len()).for_each(|element| element.copy_from_slice(&fill[..element.len()]));
+        Ok(())
+    }
+
+    /// Decodes a whole chunk into `decoded`, which has its length.
+    pub(super) fn decode_whole(
+        &self,
+        chain: &CodecChain,
+        mask: u32,
+        encoded: &[u8],
+        decoded: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        self.context.shared.counters.decoded(decoded.len());
+        match chain.decode_into(encoded, mask, decoded, scratch) {
+            Ok(0) => Ok(()),
+            Ok(_) => {
+                self.note_surplus();
+                Ok(())
+            }
+            Err(CodecError::Short { have, .. }) => self.pad(decoded, have),
+            Err(error) => Err(codec_error(error)),
+        }
+    }
+
+    /// Copies from the cache of decoded chunks if it has the job's, else finds out whether it is to be kept there.
+    /// Chunks that are needed whole are left alone.
+    pub(super) fn serve_from_cache(&self, job: &mut Job<'_>) -> Result<bool> {
+        let Work::Encoded { location, len, .. } = &job.work else { return Ok(false) };
+        let (object, range) = match location {
+            Location::Object(object) => (object, None),
+            Location::Bytes(object, range) => (object, Some(range.clone())),
+            Location::Inline(_) | Location::Absent => return Ok(false),
+        };
+        if job.target.part.span() == (0..*len) || self.bound.elements == Elements::Sequences {
+            return Ok(false);
+        }
+        let key = ChunkKey { opening: self.opening, object: object.clone(), range };
+        match self.context.shared.chunks.look_up(&key, *len) {
+            CachedChunk::New => Ok(false),
+            CachedChunk::Again => {
+                job.keep = Some(key);
+                Ok(false)
+            }
+            CachedChunk::Here(chunk) => {
+                self.context.shared.counters.cached();
+                self.copy(&mut job.target.part, &chunk)?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Decodes what is needed of an encoded chunk, and copies it.
+    pub(super) fn decode(&self, job: &mut Job<'_>, encoded: &[u8], worker: &mut Worker) -> Result<()> {
+        let Work::Encoded { mask, chain, len, count, .. } = &job.work else {
+            return Err(Error::internal("a chunk without codecs was to be decoded"));
+        };
+        let (part, len, mask, keep) = (&mut job.target.part, *len, *mask, job.keep.take());
+        if self.bound.elements == Elements::Sequences {
+            self.decode_sequence(chain, mask, encoded, *count, worker)?;
+            return self.copy(part, &worker.decoded);
+        }
+        if part.span() == (0..len)
+            && self.copier().is_plain()
+            && !self.bound.repairs()
+            && let Some(run) = part.run_mut()
+        {
+            return self.decode_whole(chain, mask, encoded, run, &mut worker.scratch);
+        }
+        let decoded = sized(&mut worker.decoded, len);
+        let needed = part.walk().needed_ranges(NEEDED_GAP, NEEDED_RANGES);
+        let needed_bytes: usize = needed.iter().map(Range::len).sum();
+        let in_part = keep.is_none() && needed_bytes <= len / 2;
+        if !(in_part && self.decode_ranges(chain, mask, encoded, &needed, decoded, &mut worker.scratch)?) {
+            self.decode_whole(chain, mask, encoded, decoded, &mut worker.scratch)?;
+            self.bound.repair(decoded);
+        }
+        if let Some(key) = keep {
+            self.context.shared.chunks.keep(key, Bytes::copy_from_slice(decoded));
+        }
+        self.copy(part, decoded)
+    }
+
+    /// Decodes parts of a chunk; false when it is too short for that.
+    fn decode_ranges(
+        &self,
+        chain: &CodecChain,
+        mask: u32,
+        encoded: &[u8],
+        needed: &[Range<usize>],
+        decoded: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> Result<bool> {
+        match chain.decode_ranges(encoded, mask, needed, decoded, scratch) {
+            Ok(()) => {}
+            Err(CodecError::Short { .. }) => return Ok(false),
+            Err(error) => return Err(codec_error(error)),
+        }
+        self.context.shared.counters.decoded(needed.iter().map(Range::len).sum());
+        for range in needed {
+            self.bound.repair(decoded.get_mut(range.clone()).unwrap_or_default());
+        }
+        Ok(true)
+    }
+}
+
+/// Needed ranges of a chunk that lie closer than this are decoded as one.
+const NEEDED_GAP: usize = 512;
+/// A chunk is not decoded in more ranges than this.
+const NEEDED_RANGES: usize = 4096;
+
+/// The first `len` bytes of a buffer that grows as needed; they hold anything.
+pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        // Fresh pages come zeroed from the system: cheaper than growing, which copies what nobody needs.
+        *buffer = vec![0; len];
+    }
+    &mut buffer[..len]
+}

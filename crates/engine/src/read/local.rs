@@ -1,0 +1,238 @@
+//! Reading from local stores: whoever decodes a chunk also fetches it, with no runtime in between.
+use super::Reading;
+use super::job::{Job, Work, sized};
+use super::unit::{Place, Unit};
+use crate::session::{Worker, may_block};
+use ncirrus_layout::{Error, Location, ObjectId, Result};
+use ncirrus_store::LocalStore;
+use std::collections::HashSet;
+use std::task::Poll;
+
+/// Bytes that are read in one go when the calling thread also has others to serve.
+const TURN_BYTES: usize = 32 << 20;
+
+impl Reading<'_> {
+    /// Does all jobs.
+    pub(super) async fn run_local(
+        &self,
+        store: &dyn LocalStore,
+        mut jobs: Vec<Job<'_>>,
+        fill: &[u8],
+    ) -> Result<()> {
+        let shared: HashSet<ObjectId> = jobs.iter().flat_map(Job::shared_objects).cloned().collect();
+        self.check_unchanged(store, &shared)?;
+        while !jobs.is_empty() {
+            let rest = if may_block() { Vec::new() } else { jobs.split_off(first_turn(&jobs)) };
+            self.run_turn(store, jobs, fill)?;
+            jobs = rest;
+            if !jobs.is_empty() {
+                let_others_run().await;
+            }
+        }
+        self.check_unchanged(store, &shared)
+    }
+
+    /// Checks objects that are read in several ranges against their state at first touch.
+    fn check_unchanged(&self, store: &dyn LocalStore, objects: &HashSet<ObjectId>) -> Result<()> {
+        for object in objects {
+            self.context.snapshot.check_store(object)?;
+            if let Some((_, tag)) = store.stat(object)? {
+                self.context.snapshot.check(object, &tag)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_turn(&self, store: &dyn LocalStore, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+        let shared = &self.context.shared;
+        let dearest = jobs.iter().map(Job::cost).max().unwrap_or(0).max(1);
+        let lanes = shared.memory / dearest;
+        shared.for_each(jobs, lanes, |job, worker| {
+            let cell = job.chunk();
+            let done = self.run_job(store, job, fill, worker);
+            done.map_err(|error| match &cell {
+                Some(cell) => error.at_chunk(cell),
+                None => error,
+            })
+        })
+    }
+
+    fn run_job(
+        &self,
+        store: &dyn LocalStore,
+        mut job: Job<'_>,
+        fill: &[u8],
+        worker: &mut Worker,
+    ) -> Result<()> {
+        if self.serve_from_cache(&mut job)? {
+            return Ok(());
+        }
+        match &job.work {
+            Work::Fill => {
+                self.fill(&mut job.target, fill);
+                Ok(())
+            }
+            Work::Encoded { .. } => self.read_encoded(store, job, fill, worker),
+            Work::Plain { .. } | Work::Rows { .. } => self.read_plain(store, job, fill, worker),
+        }
+    }
+
+    fn read_encoded(
+        &self,
+        store: &dyn LocalStore,
+        mut job: Job<'_>,
+        fill: &[u8],
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let Work::Encoded { location, .. } = &job.work else { return Ok(()) };
+        let location = location.clone();
+        let mut encoded = std::mem::take(&mut worker.encoded);
+        let done = match self.fetch_local(store, &location, &mut encoded) {
+            Ok(Some(len)) => {
+                let bytes = match &location {
+                    Location::Inline(bytes) => bytes,
+                    _ => encoded.get(..len).unwrap_or_default(),
+                };
+                self.decode(&mut job, bytes, worker)
+            }
+            Ok(None) => self.note_missing(&job.cell).map(|()| self.fill(&mut job.target, fill)),
+            Err(error) => Err(error),
+        };
+        worker.encoded = encoded;
+        done.map_err(|error| at_location(error, &location))
+    }
+
+    /// Reads the bytes of a chunk and says how many there are; `None` when it is an object that does not exist.
+    fn fetch_local(
+        &self,
+        store: &dyn LocalStore,
+        location: &Location,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<usize>> {
+        let shared = &self.context.shared;
+        match location {
+            Location::Object(object) => {
+                self.context.snapshot.check_store(object)?;
+                buffer.clear();
+                let read = store.read_whole(object, shared.limits.chunk_bytes, buffer)?;
+                shared.counters.fetched(read.unwrap_or(0));
+                Ok(read)
+            }
+            Location::Bytes(object, range) => {
+                self.context.snapshot.check_store(object)?;
+                let len = range.end.saturating_sub(range.start);
+                let len = shared.limits.chunk_len(len, "a stored chunk")?;
+                let read = self.read_at(store, object, range.start, sized(buffer, len))?;
+                match read.ok_or_else(|| absent_object(object))? {
+                    read if read < len => Err(cut_short(read, len)),
+                    read => Ok(Some(read)),
+                }
+            }
+            Location::Inline(bytes) => Ok(Some(bytes.len())),
+            Location::Absent => Ok(None),
+        }
+    }
+
+    /// Reads what is needed of bytes that no codec changed.
+    fn read_plain(
+        &self,
+        store: &dyn LocalStore,
+        job: Job<'_>,
+        fill: &[u8],
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let gap = usize::try_from(store.facts().merge_gap).unwrap_or(usize::MAX);
+        let cell = job.cell.clone();
+        let mut is_absent = false;
+        for mut unit in job.into_units(gap)? {
+            if let Some(place) = unit.place.clone().filter(|_| !is_absent) {
+                self.context.snapshot.check_store(&place.object)?;
+                let read = self.read_unit(store, &place, &mut unit, worker);
+                match read.map_err(|error| error.at_object(&place.object).at_offset(place.range.start))? {
+                    Some(()) => continue,
+                    None if place.must_exist => return Err(absent_object(&place.object)),
+                    None => self.note_missing(&cell)?,
+                }
+                is_absent = true;
+            }
+            self.fill(&mut unit.target, fill);
+        }
+        Ok(())
+    }
+
+    /// Reads the bytes of a unit, straight into the result where that can be; `None` when there is no such object.
+    fn read_unit(
+        &self,
+        store: &dyn LocalStore,
+        place: &Place,
+        unit: &mut Unit<'_>,
+        worker: &mut Worker,
+    ) -> Result<Option<()>> {
+        let readable = usize::try_from(place.range.end - place.range.start).unwrap_or(usize::MAX);
+        let is_direct = self.copier().is_plain() && !self.bound.repairs();
+        if let Some(run) = unit.target.part.run_mut().filter(|_| is_direct) {
+            let wanted = run.get_mut(..readable).unwrap_or_default();
+            let read = self.read_at(store, &place.object, place.range.start, wanted)?;
+            return read.map(|read| self.pad(run, read)).transpose();
+        }
+        let stored = sized(&mut worker.decoded, unit.len);
+        let wanted = stored.get_mut(..readable).unwrap_or_default();
+        let read = self.read_at(store, &place.object, place.range.start, wanted)?;
+        read.map(|read| self.copy_stored(&mut unit.target.part, stored, read)).transpose()
+    }
+
+    /// Fills a buffer from an object; returns how many bytes there were.
+    fn read_at(
+        &self,
+        store: &dyn LocalStore,
+        object: &ObjectId,
+        from: u64,
+        buffer: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let read = store.read_into(object, from, buffer)?;
+        self.context.shared.counters.fetched(read.unwrap_or(0));
+        Ok(read)
+    }
+}
+
+/// How many jobs fit one turn.
+fn first_turn(jobs: &[Job<'_>]) -> usize {
+    let mut bytes = 0usize;
+    let fits = |job: &&Job<'_>| {
+        let fits = bytes < TURN_BYTES;
+        bytes = bytes.saturating_add(job.cost());
+        fits
+    };
+    jobs.iter().take_while(fits).count().max(1)
+}
+
+/// Lets the caller's executor serve its other tasks.
+async fn let_others_run() {
+    let mut waited = false;
+    std::future::poll_fn(|context| {
+        if waited {
+            return Poll::Ready(());
+        }
+        waited = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+pub(super) fn absent_object(object: &ObjectId) -> Error {
+    Error::not_found("the object that an index names does not exist").at_object(object)
+}
+
+pub(super) fn cut_short(read: usize, len: usize) -> Error {
+    Error::malformed(format!("the object ends {} bytes before the stored chunk does", len - read))
+}
+
+/// Adds where a chunk lies.
+pub(super) fn at_location(error: Error, location: &Location) -> Error {
+    match location {
+        Location::Object(object) => error.at_object(object),
+        Location::Bytes(object, range) => error.at_object(object).at_offset(range.start),
+        Location::Inline(_) | Location::Absent => error,
+    }
+}

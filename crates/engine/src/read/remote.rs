@@ -1,0 +1,284 @@
+//! Reading from stores that answer over a network: requests are merged, many are under way at once, and what has come
+//! is decoded on all cores while others are still coming.
+use super::Reading;
+use super::job::{Job, Work, sized};
+use super::local::{absent_object, at_location, cut_short};
+use super::unit::{Place, Unit};
+use crate::cache::changed;
+use crate::drive::fetch_range;
+use crate::merge::{Merged, merge};
+use crate::session::{Share, Worker};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use ncirrus_layout::{Blob, Location, ObjectId, Result, Tag};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Jobs whose requests are merged with each other.
+const BATCH: usize = 4096;
+
+/// What is done with bytes when they have come.
+enum Task<'out> {
+    /// An encoded chunk.
+    Chunk(Job<'out>),
+    /// A run of plain bytes of a cell.
+    Run { unit: Unit<'out>, place: Place, cell: Box<[u64]>, is_chunk: bool, first: bool },
+}
+
+/// Bytes of an object that a task needs; no range stands for the whole object.
+type Asked<'out> = (ObjectId, Option<Range<u64>>, Task<'out>);
+
+/// An answer that has come, with what is to be done with it and its share of the memory.
+struct Arrived<'out> {
+    request: Merged<Task<'out>>,
+    blob: Option<Blob>,
+    share: Share,
+}
+
+impl Reading<'_> {
+    /// Does all jobs.
+    pub(super) async fn run_remote(&self, mut jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+        while !jobs.is_empty() {
+            let rest = jobs.split_off(BATCH.min(jobs.len()));
+            self.run_batch(jobs, fill).await?;
+            jobs = rest;
+        }
+        Ok(())
+    }
+
+    async fn run_batch(&self, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+        let facts = self.context.snapshot.store().facts();
+        let asked = self.ask(jobs, fill)?;
+        let mut requests = merge(asked, facts.merge_gap, facts.range_cap).into_iter();
+        let mut waiting = None;
+        let most = facts.concurrency.saturating_mul(2).max(2);
+        let mut under_way = FuturesUnordered::new();
+        let mut seen = HashMap::new();
+        loop {
+            while under_way.len() < most
+                && let Some(request) = waiting.take().or_else(|| requests.next())
+            {
+                let cost = request_cost(&request);
+                let share = match self.context.shared.network.try_share(cost) {
+                    Some(share) => share,
+                    None if under_way.is_empty() => self.context.shared.network.share(cost).await?,
+                    None => {
+                        waiting = Some(request);
+                        break;
+                    }
+                };
+                under_way.push(self.fetch_request(request, share));
+            }
+            let Some(first) = under_way.next().await else { return Ok(()) };
+            let mut arrived = vec![first?];
+            while let Some(Some(more)) = under_way.next().now_or_never() {
+                arrived.push(more?);
+            }
+            self.finish(arrived, fill, &mut seen)?;
+        }
+    }
+
+    /// Does what needs no fetching, and says which bytes the rest needs.
+    fn ask<'out>(&self, jobs: Vec<Job<'out>>, fill: &[u8]) -> Result<Vec<Asked<'out>>> {
+        let gap = self.context.snapshot.store().facts().merge_gap;
+        let gap = usize::try_from(gap).unwrap_or(usize::MAX);
+        let mut asked = Vec::new();
+        let mut at_hand = Vec::new();
+        for mut job in jobs {
+            if self.serve_from_cache(&mut job)? {
+                continue;
+            }
+            match &job.work {
+                Work::Encoded { location: Location::Object(object), .. } => {
+                    asked.push((object.clone(), None, Task::Chunk(job)));
+                }
+                Work::Encoded { location: Location::Bytes(object, range), .. } => {
+                    asked.push((object.clone(), Some(range.clone()), Task::Chunk(job)));
+                }
+                Work::Encoded { .. } | Work::Fill => at_hand.push(job),
+                Work::Plain { .. } | Work::Rows { .. } => {
+                    let (cell, is_chunk) = (job.cell.clone(), job.chunk().is_some());
+                    for (at, mut unit) in job.into_units(gap)?.into_iter().enumerate() {
+                        let Some(place) = unit.place.clone() else {
+                            self.fill(&mut unit.target, fill);
+                            continue;
+                        };
+                        let (object, range) = (place.object.clone(), place.range.clone());
+                        let cell = cell.clone();
+                        let task = Task::Run { unit, place, cell, is_chunk, first: at == 0 };
+                        asked.push((object, Some(range), task));
+                    }
+                }
+            }
+        }
+        self.context.shared.for_each(at_hand, usize::MAX, |mut job, worker| {
+            let inline = match &job.work {
+                Work::Encoded { location: Location::Inline(bytes), .. } => Some(bytes.clone()),
+                _ => None,
+            };
+            match inline {
+                Some(bytes) => {
+                    let decoded = self.decode(&mut job, &bytes, worker);
+                    decoded.map_err(|error| error.at_chunk(&job.cell))
+                }
+                None => {
+                    self.fill(&mut job.target, fill);
+                    Ok(())
+                }
+            }
+        })?;
+        Ok(asked)
+    }
+
+    async fn fetch_request<'out>(&self, request: Merged<Task<'out>>, share: Share) -> Result<Arrived<'out>> {
+        self.context.snapshot.check_store(&request.object)?;
+        let fetched = fetch_range(&self.context, &request.object, request.range.as_ref()).await;
+        let blob = fetched.map_err(|error| error.at_object(&request.object))?;
+        Ok(Arrived { request, blob, share })
+    }
+
+    /// Decodes and scatters what has come, on all cores.
+    fn finish(
+        &self,
+        arrived: Vec<Arrived<'_>>,
+        fill: &[u8],
+        seen: &mut HashMap<ObjectId, Tag>,
+    ) -> Result<()> {
+        let mut tasks = Vec::new();
+        let mut shares = Vec::new();
+        for Arrived { request, blob, share } in arrived {
+            if let Some(blob) = blob.as_ref().filter(|_| request.range.is_some()) {
+                self.check_state(&request, blob, seen)?;
+            }
+            shares.push(share);
+            tasks.extend(request.askers.into_iter().map(|(range, task)| (range, task, blob.clone())));
+        }
+        self.context.shared.for_each(tasks, usize::MAX, |(range, task, blob), worker| {
+            let cell = task.cell();
+            let done = self.finish_task(range.as_ref(), task, blob, fill, worker);
+            done.map_err(|error| match cell {
+                Some(cell) => error.at_chunk(&cell),
+                None => error,
+            })
+        })
+    }
+
+    /// Checks that ranges of one object are of one state: of a file that of first touch, of a chunk that of its other
+    /// ranges.
+    fn check_state(
+        &self,
+        request: &Merged<Task<'_>>,
+        blob: &Blob,
+        seen: &mut HashMap<ObjectId, Tag>,
+    ) -> Result<()> {
+        if request.askers.iter().any(|(_, task)| task.is_shared()) {
+            return self.context.snapshot.check(&request.object, &blob.tag);
+        }
+        match seen.get(&request.object) {
+            Some(tag) if *tag != blob.tag => return Err(changed(&request.object)),
+            Some(_) => {}
+            None => _ = seen.insert(request.object.clone(), blob.tag.clone()),
+        }
+        Ok(())
+    }
+
+    fn finish_task(
+        &self,
+        range: Option<&Range<u64>>,
+        task: Task<'_>,
+        blob: Option<Blob>,
+        fill: &[u8],
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let bytes = blob.map(|blob| part_of(&blob, range));
+        match task {
+            Task::Chunk(mut job) => {
+                let Work::Encoded { location, .. } = &job.work else { return Ok(()) };
+                let location = location.clone();
+                let done = match (bytes, &location) {
+                    (Some(bytes), _) => {
+                        check_len(&bytes, range).and_then(|()| self.decode(&mut job, &bytes, worker))
+                    }
+                    (None, Location::Object(_)) => {
+                        self.note_missing(&job.cell).map(|()| self.fill(&mut job.target, fill))
+                    }
+                    (None, Location::Bytes(object, _)) => Err(absent_object(object)),
+                    (None, _) => Ok(()),
+                };
+                done.map_err(|error| at_location(error, &location))
+            }
+            Task::Run { mut unit, place, cell, first, .. } => {
+                let done = match bytes {
+                    Some(bytes) => self.copy_run(&mut unit, &bytes, worker),
+                    None if place.must_exist => Err(absent_object(&place.object)),
+                    None => {
+                        self.fill(&mut unit.target, fill);
+                        if first { self.note_missing(&cell) } else { Ok(()) }
+                    }
+                };
+                done.map_err(|error| error.at_object(&place.object).at_offset(place.range.start))
+            }
+        }
+    }
+
+    fn copy_run(&self, unit: &mut Unit<'_>, bytes: &Bytes, worker: &mut Worker) -> Result<()> {
+        if bytes.len() == unit.len && !self.bound.repairs() {
+            return self.copy(&mut unit.target.part, bytes);
+        }
+        let stored = sized(&mut worker.decoded, unit.len);
+        let have = bytes.len().min(unit.len);
+        stored[..have].copy_from_slice(&bytes[..have]);
+        self.copy_stored(&mut unit.target.part, stored, have)
+    }
+}
+
+impl Task<'_> {
+    fn cell(&self) -> Option<Box<[u64]>> {
+        match self {
+            Self::Chunk(job) => Some(job.cell.clone()),
+            Self::Run { cell, is_chunk, .. } => is_chunk.then(|| cell.clone()),
+        }
+    }
+
+    /// Whether the object holds more than this chunk, so that its state must be that of first touch.
+    fn is_shared(&self) -> bool {
+        match self {
+            Self::Chunk(job) => job.shared_objects().next().is_some(),
+            Self::Run { place, .. } => place.must_exist,
+        }
+    }
+
+    /// Bytes of memory for what a chunk decodes to.
+    fn decoded_len(&self) -> usize {
+        match self {
+            Self::Chunk(job) => job.cost() / 2,
+            Self::Run { .. } => 0,
+        }
+    }
+}
+
+/// Bytes of memory that a request takes until it is done with: those that come, and one decoded chunk.
+fn request_cost(request: &Merged<Task<'_>>) -> usize {
+    let decoded = request.askers.iter().map(|(_, task)| task.decoded_len()).max().unwrap_or(0);
+    let encoded = match &request.range {
+        Some(range) => usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX),
+        None => decoded,
+    };
+    encoded.saturating_add(decoded)
+}
+
+/// The bytes of a range, as far as an answer has them.
+fn part_of(blob: &Blob, range: Option<&Range<u64>>) -> Bytes {
+    let Some(range) = range else { return blob.bytes.clone() };
+    let at = |offset: u64| {
+        usize::try_from(offset.saturating_sub(blob.offset))
+            .map_or(blob.bytes.len(), |at| at.min(blob.bytes.len()))
+    };
+    blob.bytes.slice(at(range.start)..at(range.end).max(at(range.start)))
+}
+
+fn check_len(bytes: &Bytes, range: Option<&Range<u64>>) -> Result<()> {
+    let len = range.map_or(0, |range| usize::try_from(range.end - range.start).unwrap_or(usize::MAX));
+    if bytes.len() < len { Err(cut_short(bytes.len(), len)) } else { Ok(()) }
+}

@@ -1,0 +1,90 @@
+//! Reading elements of no fixed size: every chunk is decoded whole, then the selected elements are gathered in order.
+use super::Reading;
+use crate::bound::ELEMENT_MARK;
+use crate::convert;
+use crate::decode::codec_error;
+use crate::session::Worker;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Selection, Values};
+use std::sync::{Mutex, PoisonError};
+
+/// The values of chunks that were decoded so far, in the order in which they were finished.
+#[derive(Default)]
+pub(super) struct Decoded(Mutex<Vec<Values>>);
+
+impl Decoded {
+    /// Keeps the values of a chunk, and returns their number.
+    fn keep(&self, values: Values) -> u64 {
+        let mut chunks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        chunks.push(values);
+        chunks.len() as u64 - 1
+    }
+}
+
+impl Reading<'_> {
+    /// The selected values of a variable whose elements have no fixed size.
+    pub(super) async fn read_sequences(&self, selection: &Selection, count: usize) -> Result<Values> {
+        super::check_memory(count, 2 * ELEMENT_MARK)?;
+        let mut marks = vec![0u8; count.saturating_mul(ELEMENT_MARK)];
+        self.fill_in(selection, &mut marks, None, false).await?;
+        let chunks = std::mem::take(&mut *self.sequences.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut values = convert::empty(self.model, self.bound.ty)?;
+        let marks = marks.as_chunks::<ELEMENT_MARK>().0;
+        let follows = |a: &[u8; 8], b: &[u8; 8]| match (place(*a), place(*b)) {
+            (Some((chunk, at)), Some((next, then))) => chunk == next && then == at + 1,
+            (None, None) => true,
+            _ => false,
+        };
+        for run in marks.chunk_by(follows) {
+            self.append(&mut values, &chunks, run)?;
+        }
+        Ok(values)
+    }
+
+    fn append(&self, values: &mut Values, chunks: &[Values], run: &[[u8; 8]]) -> Result<()> {
+        let appended = match run.first().and_then(|first| place(*first)) {
+            Some((chunk, at)) => {
+                chunks.get(chunk).is_some_and(|chunk| values.extend_from(chunk, at..at + run.len()))
+            }
+            None => run.iter().all(|_| values.extend_from(&self.bound.source.fill, 0..1)),
+        };
+        if appended { Ok(()) } else { Err(Error::internal("values of different types in one variable")) }
+    }
+
+    /// Decodes a chunk of `count` elements, and leaves in the worker's buffer of decoded bytes the marks of all of
+    /// its elements.
+    pub(super) fn decode_sequence(
+        &self,
+        chain: &ncirrus_codec::CodecChain,
+        mask: u32,
+        encoded: &[u8],
+        count: u64,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let shared = &self.context.shared;
+        let limit = usize::try_from(shared.limits.chunk_bytes).unwrap_or(usize::MAX);
+        let raw = chain.decode(encoded, mask, limit, &mut worker.scratch).map_err(codec_error)?;
+        shared.counters.decoded(raw.len());
+        let elements = usize::try_from(count).unwrap_or(usize::MAX);
+        let stored = &self.bound.source.stored;
+        let values = convert::decode(self.model, self.bound.ty, stored, &raw, elements)?;
+        if values.len() != elements {
+            return Err(Error::malformed(format!("{} elements instead of {count}", values.len())));
+        }
+        let chunk = self.sequences.keep(values);
+        worker.decoded.clear();
+        worker.decoded.extend((0..count).flat_map(|at| mark(chunk, at)));
+        Ok(())
+    }
+}
+
+/// The number that stands for an element: its chunk and its place there. All ones stand for fill.
+fn mark(chunk: u64, at: u64) -> [u8; ELEMENT_MARK] {
+    (chunk << 32 | at & 0xffff_ffff).to_ne_bytes()
+}
+
+fn place(mark: [u8; ELEMENT_MARK]) -> Option<(usize, usize)> {
+    let mark = u64::from_ne_bytes(mark);
+    let part = |bits: u64| usize::try_from(bits).unwrap_or(usize::MAX);
+    (mark != u64::MAX).then(|| (part(mark >> 32), part(mark & 0xffff_ffff)))
+}

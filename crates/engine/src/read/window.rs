@@ -1,0 +1,117 @@
+//! The cells of a selection, a bounded number at a time, with what has to be done for each.
+use super::Reading;
+use super::job::{Job, Target, Work};
+use crate::bound::{Chunks, Ground, Rows};
+use crate::plan::row_major;
+use crate::scatter::{Output, Piece};
+use ncirrus_layout::{Cells, ChunkRef, Error, Location, Result};
+use std::sync::Arc;
+
+/// Cells that are held at once.
+pub(super) const WINDOW: usize = 1 << 15;
+
+/// The cells of a selection.
+pub(super) struct Windows<'out> {
+    output: Output<'out>,
+    marks: Option<Output<'out>>,
+}
+
+/// A piece of the result, and the piece of the marks that belongs to it.
+struct Pieces<'out> {
+    piece: Piece<'out>,
+    marks: Option<Piece<'out>>,
+}
+
+impl<'out> Windows<'out> {
+    /// All cells of the selection that the outputs are for.
+    pub(super) fn new(output: Output<'out>, marks: Option<Output<'out>>) -> Self {
+        Self { output, marks }
+    }
+
+    /// What has to be done for the next cells; `None` at the end.
+    pub(super) async fn next_jobs(&mut self, reading: &Reading<'_>) -> Result<Option<Vec<Job<'out>>>> {
+        let mut jobs = Vec::new();
+        let (mut stored, mut cells) = (Vec::new(), None);
+        for _ in 0..WINDOW {
+            let Some(piece) = self.output.next_piece() else { break };
+            let marks = self.marks.as_mut().and_then(Output::next_piece);
+            let pieces = Pieces { piece, marks };
+            match pieces.piece.cell() {
+                Some(cell) => {
+                    cells.get_or_insert_with(|| Cells::new(cell.len())).push(&cell);
+                    stored.push(pieces);
+                }
+                None => jobs.push(Job::fill(pieces.unplaced()?)),
+            }
+        }
+        let Some(cells) = cells else { return Ok((!jobs.is_empty()).then_some(jobs)) };
+        let located = reading.locate(&cells).await?;
+        for ((pieces, cell), (work, strides)) in stored.into_iter().zip(cells.iter()).zip(located) {
+            let target = match work {
+                Work::Fill => pieces.unplaced()?,
+                _ => pieces.place(&strides)?,
+            };
+            jobs.push(Job { cell: cell.into(), target, work, keep: None });
+        }
+        Ok(Some(jobs))
+    }
+}
+
+impl<'out> Pieces<'out> {
+    fn unplaced(self) -> Result<Target<'out>> {
+        let marks = self.marks.map(Piece::unplaced).transpose()?;
+        Ok(Target { part: self.piece.unplaced()?, marks })
+    }
+
+    fn place(self, strides: &[u64]) -> Result<Target<'out>> {
+        // Marks are split as their elements are: they need the same strides.
+        let marks = self.marks.map(|marks| marks.place(strides)).transpose()?;
+        Ok(Target { part: self.piece.place(strides)?, marks })
+    }
+}
+
+impl Reading<'_> {
+    /// Where the elements of cells lie, and their strides there in bytes. Chunks that were never written are noted.
+    pub(super) async fn locate(&self, cells: &Cells) -> Result<Vec<(Work, Vec<u64>)>> {
+        let chunks = match &self.bound.ground {
+            Ground::Chunks(chunks) => chunks,
+            Ground::Rows(rows) => return cells.iter().map(|cell| of_rows(rows, cell)).collect(),
+        };
+        let located = self.context.drive(|view| chunks.index.locate(view, cells)).await?;
+        if located.len() != cells.len() {
+            return Err(Error::internal("an index answered for another number of cells"));
+        }
+        let work = |(cell, located)| {
+            self.of_chunk(chunks, cell, located).map_err(|error: Error| error.at_chunk(cell))
+        };
+        cells.iter().zip(located).map(work).collect()
+    }
+
+    fn of_chunk(&self, chunks: &Chunks, cell: &[u64], located: ChunkRef) -> Result<(Work, Vec<u64>)> {
+        if located.location == Location::Absent {
+            self.note_missing(cell)?;
+            return Ok((Work::Fill, Vec::new()));
+        }
+        let elements = self.bound.elements;
+        let shape = chunks.shape(cell, &self.bound.source.extent)?;
+        let count = shape.iter().try_fold(1u64, |product, len| product.checked_mul(*len));
+        let count = count.ok_or_else(|| Error::limit("a chunk has more than 2^64 elements"))?;
+        let len = count.saturating_mul(elements.sizes().stored as u64);
+        let len = self.context.shared.limits.chunk_len(len, "a chunk")?;
+        let chain = chunks.chain(&shape)?;
+        let is_plain = chain.is_identity() && elements.stored_len().is_some();
+        let work = match located.location {
+            Location::Bytes(object, range) if is_plain => {
+                Work::Plain { object, start: range.start, have: Some(range.end.saturating_sub(range.start)) }
+            }
+            Location::Object(object) if is_plain => Work::Plain { object, start: 0, have: None },
+            location => Work::Encoded { location, mask: located.mask, chain, len, count },
+        };
+        Ok((work, row_major(&shape, elements.sizes().stored as u64)?))
+    }
+}
+
+fn of_rows(rows: &Rows, cell: &[u64]) -> Result<(Work, Vec<u64>)> {
+    let work = Work::Rows { extents: Arc::clone(&rows.extents), origin: rows.origin(cell)? };
+    Ok((work, rows.strides.clone()))
+}

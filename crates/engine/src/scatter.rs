@@ -1,0 +1,194 @@
+//! Writes decoded elements to where they belong in the caller's memory, from many threads at once.
+//!
+//! This is the one module of the crate with `unsafe`: an [`Output`] hands out [`Piece`]s that write into one buffer
+//! through a raw pointer. What makes it sound:
+//! - An `Output` borrows the buffer exclusively, and neither pieces nor parts outlive that borrow.
+//! - The pieces of a selection are disjoint: [`Cuts`] assigns every position of an axis to exactly one segment, and
+//!   every combination of segments comes up once. A piece becomes one [`Part`], or parts that hold disjoint elements;
+//!   neither can be copied.
+//! - A part's walk was checked to stay inside the buffer when the part was made.
+use crate::convert::Copier;
+use crate::plan::{Cuts, Segment, Sizes, Walk, row_major};
+use ncirrus_layout::{Error, Result};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The memory that the values of a selection go to.
+pub(crate) struct Output<'out> {
+    buffer: Buffer<'out>,
+    cuts: Cuts,
+    strides: Arc<[u64]>,
+    sizes: Sizes,
+}
+
+/// The elements of the selection that lie in one cell, and the memory that they go to.
+pub(crate) struct Piece<'out> {
+    buffer: Buffer<'out>,
+    segments: Vec<Segment>,
+    strides: Arc<[u64]>,
+    sizes: Sizes,
+}
+
+/// Elements whose place in the source is known.
+pub(crate) struct Part<'out> {
+    buffer: Buffer<'out>,
+    walk: Walk,
+}
+
+/// The whole buffer; only this module looks at parts of it.
+struct Buffer<'out> {
+    start: *mut u8,
+    len: usize,
+    borrow: PhantomData<&'out mut [u8]>,
+}
+
+// SAFETY: a buffer stands for an exclusive borrow of bytes, which may be used from any thread; that no two threads use
+// the same bytes is upheld by handing out disjoint pieces (see the module's first lines).
+#[expect(unsafe_code, reason = "disjoint parts of one buffer are filled by several threads")]
+unsafe impl Send for Buffer<'_> {}
+// SAFETY: nothing can be done with a shared reference to a buffer.
+#[expect(unsafe_code, reason = "disjoint parts of one buffer are filled by several threads")]
+unsafe impl Sync for Buffer<'_> {}
+
+impl<'out> Output<'out> {
+    /// Hands out `bytes`, which hold the selected elements, in pieces.
+    pub(crate) fn new(bytes: &'out mut [u8], cuts: Cuts, shape: &[u64], sizes: Sizes) -> Result<Self> {
+        let strides = row_major(shape, sizes.native as u64)?;
+        let buffer = Buffer { start: bytes.as_mut_ptr(), len: bytes.len(), borrow: PhantomData };
+        Ok(Self { buffer, cuts, strides: strides.into(), sizes })
+    }
+
+    /// The next piece; `None` at the end.
+    pub(crate) fn next_piece(&mut self) -> Option<Piece<'out>> {
+        let segments = self.cuts.next_piece()?;
+        let strides = Arc::clone(&self.strides);
+        Some(Piece { buffer: self.buffer.again(), segments, strides, sizes: self.sizes })
+    }
+}
+
+impl<'out> Piece<'out> {
+    /// The coordinates of the cell; `None` outside of what is stored.
+    pub(crate) fn cell(&self) -> Option<Vec<u64>> {
+        self.segments.iter().map(|segment| segment.cell).collect()
+    }
+
+    /// Fixes where the elements lie in a cell's bytes.
+    pub(crate) fn place(self, source_strides: &[u64]) -> Result<Part<'out>> {
+        let walk = Walk::new(&self.segments, source_strides, &self.strides, self.sizes);
+        let walk = walk.filter(|walk| walk.target_span().end <= self.buffer.len);
+        let walk = walk.ok_or_else(|| Error::internal("a piece of the selection lies outside the result"))?;
+        Ok(Part { buffer: self.buffer, walk })
+    }
+
+    /// The elements without a source, for filling.
+    pub(crate) fn unplaced(self) -> Result<Part<'out>> {
+        let none = vec![0; self.segments.len()];
+        self.place(&none)
+    }
+}
+
+impl<'out> Part<'out> {
+    /// Where the elements lie.
+    pub(crate) fn walk(&self) -> &Walk {
+        &self.walk
+    }
+
+    /// Splits the part where the source has gaps of more than `gap` bytes, as long as that makes at most `most` parts.
+    pub(crate) fn split(self, gap: usize, most: usize) -> Vec<Self> {
+        let part = |walk| Self { buffer: self.buffer.again(), walk };
+        self.walk.split(gap, most).into_iter().map(part).collect()
+    }
+
+    /// Splits the part in two; an element alone comes back as it is.
+    pub(crate) fn halve(self) -> std::result::Result<(Self, Self), Self> {
+        let Some((first, second)) = self.walk.halves() else { return Err(self) };
+        Ok((Self { buffer: self.buffer.again(), walk: first }, Self { buffer: self.buffer, walk: second }))
+    }
+
+    /// The bytes of the source that are needed, from the first to the last.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.walk.source_span()
+    }
+
+    /// The same part of a source of which only the span lies at hand.
+    pub(crate) fn at_span(self) -> Self {
+        let start = self.walk.source_span().start;
+        Self { buffer: self.buffer, walk: self.walk.skip_source(start) }
+    }
+
+    /// The memory itself, when source and result are one run of bytes each.
+    pub(crate) fn run_mut(&mut self) -> Option<&mut [u8]> {
+        let contiguous = self.walk.is_contiguous();
+        contiguous.then(|| self.buffer.bytes(self.walk.target_span()))
+    }
+
+    /// Copies the elements from the bytes of the cell.
+    pub(crate) fn copy_from(&mut self, source: &[u8], copier: &Copier) -> Result<()> {
+        let (walk, buffer) = (&self.walk, &mut self.buffer);
+        let Sizes { stored, native } = walk.sizes();
+        if walk.count() == 0 {
+            return Ok(());
+        }
+        if walk.source_span().end > source.len() {
+            let end = walk.source_span().end;
+            return Err(Error::internal(format!("elements up to byte {end} of {} are wanted", source.len())));
+        }
+        walk.for_each_run(|run| {
+            if run.target_step != native {
+                for step in 0..run.count {
+                    let (from, to) =
+                        (run.source + step * run.source_step, run.target + step * run.target_step);
+                    copier.copy(&source[from..from + stored], buffer.bytes(to..to + native));
+                }
+                return;
+            }
+            let target = buffer.bytes(run.target..run.target + run.count * native);
+            if run.source_step == stored {
+                copier.copy(&source[run.source..run.source + run.count * stored], target);
+            } else {
+                copier.gather(&source[run.source..], run.source_step, target);
+            }
+        });
+        Ok(())
+    }
+
+    /// Fills the elements with copies of one, which has as many bytes as an element.
+    pub(crate) fn fill(&mut self, one: &[u8]) {
+        let (walk, buffer) = (&self.walk, &mut self.buffer);
+        let element = walk.sizes().native;
+        walk.for_each_run(|run| {
+            if run.target_step == element {
+                fill_row(buffer.bytes(run.target..run.target + run.count * element), one);
+            } else {
+                for step in 0..run.count {
+                    let start = run.target + step * run.target_step;
+                    fill_row(buffer.bytes(start..start + element), one);
+                }
+            }
+        });
+    }
+}
+
+impl Buffer<'_> {
+    fn again(&self) -> Self {
+        Self { start: self.start, len: self.len, borrow: PhantomData }
+    }
+
+    /// Bytes of the buffer, which must belong to the part that asks.
+    #[expect(unsafe_code, reason = "disjoint parts of one buffer are filled by several threads")]
+    fn bytes(&mut self, range: Range<usize>) -> &mut [u8] {
+        assert!(range.start <= range.end && range.end <= self.len, "a part stays inside its buffer");
+        // SAFETY: the range is inside the buffer, which is borrowed exclusively for as long as `self` lives; the bytes
+        // belong to the part that asks, parts are disjoint, and `&mut self` keeps this part from asking twice.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
+}
+
+fn fill_row(row: &mut [u8], one: &[u8]) {
+    match one {
+        [] => {}
+        [first, rest @ ..] if rest.iter().all(|byte| byte == first) => row.fill(*first),
+        _ => row.chunks_exact_mut(one.len()).for_each(|element| element.copy_from_slice(one)),
+    }
+}

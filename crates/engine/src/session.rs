@@ -1,0 +1,214 @@
+//! What reads and writes share: threads, caches, budgets, codecs.
+mod block_on;
+mod lanes;
+mod network;
+mod statistics;
+
+pub use statistics::Statistics;
+
+pub(crate) use block_on::{block_on, may_block};
+pub(crate) use lanes::Worker;
+pub(crate) use network::{Fetching, Share};
+pub(crate) use statistics::Counters;
+
+use crate::cache::ChunkCache;
+use lanes::Workers;
+use ncirrus_codec::Registry;
+use ncirrus_layout::{Error, ErrorKind, Limits, Result};
+use network::Network;
+use std::fmt;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Threads, caches, budgets and codecs, shared by all datasets that are opened with it. Cheap to clone.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// Makes a [`Session`]; everything has a default.
+#[derive(Debug, Clone)]
+pub struct SessionBuilder {
+    threads: usize,
+    memory: usize,
+    chunk_cache: usize,
+    metadata_cache: usize,
+    limits: Limits,
+    durable: bool,
+    missing: Missing,
+    short_chunks: ShortChunks,
+}
+
+/// What reading a chunk that was never written does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Missing {
+    /// Its elements are fill.
+    #[default]
+    Fill,
+    /// The read fails with [`ErrorKind::Missing`].
+    Error,
+    /// Its elements are fill, and the read's report lists it.
+    Report,
+}
+
+/// What reading a chunk that decodes to fewer bytes than its elements have does (nczarr.md 4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ShortChunks {
+    /// The read fails.
+    #[default]
+    Error,
+    /// The elements that are not there are fill.
+    Fill,
+}
+
+pub(crate) struct Shared {
+    pub(crate) pool: rayon::ThreadPool,
+    pub(crate) registry: Registry,
+    pub(crate) limits: Limits,
+    pub(crate) memory: usize,
+    pub(crate) metadata_cache: usize,
+    pub(crate) durable: bool,
+    pub(crate) missing: Missing,
+    pub(crate) short_chunks: ShortChunks,
+    pub(crate) counters: Counters,
+    pub(crate) chunks: ChunkCache,
+    pub(crate) network: Network,
+    pub(crate) workers: Workers,
+    opened: AtomicU64,
+}
+
+impl Session {
+    /// Choices for a new session.
+    pub fn builder() -> SessionBuilder {
+        SessionBuilder {
+            threads: std::thread::available_parallelism().map_or(1, NonZero::get),
+            memory: 512 << 20,
+            chunk_cache: 64 << 20,
+            metadata_cache: 64 << 20,
+            limits: Limits::default(),
+            durable: true,
+            missing: Missing::default(),
+            short_chunks: ShortChunks::default(),
+        }
+    }
+
+    /// Runs a future to its end on this thread, which sleeps while there is nothing to do. May be called from any
+    /// thread, also from within an asynchronous runtime: what has to happen meanwhile happens on the session's own
+    /// threads.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        block_on(future)
+    }
+
+    /// What was fetched and decoded so far.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.counters.read()
+    }
+
+    /// The limits on what data from outside may cause.
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// The codecs that chunks are decoded and encoded with.
+    pub fn registry(&self) -> &Registry {
+        &self.shared.registry
+    }
+}
+
+impl Shared {
+    /// A number that no dataset opened before has: cached chunks of two openings are never mixed up.
+    pub(crate) fn next_opening(&self) -> u64 {
+        self.opened.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl SessionBuilder {
+    /// Number of threads that decode and encode; all cores by default.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        Self { threads: threads.max(1), ..self }
+    }
+
+    /// Bytes that reading and writing may hold besides the caller's own buffers.
+    #[must_use]
+    pub fn memory(self, bytes: usize) -> Self {
+        Self { memory: bytes, ..self }
+    }
+
+    /// Bytes of decoded chunks that are kept for repeated small reads; 0 keeps none.
+    #[must_use]
+    pub fn chunk_cache(self, bytes: usize) -> Self {
+        Self { chunk_cache: bytes, ..self }
+    }
+
+    /// Bytes of metadata that each dataset keeps, besides what its format has parsed.
+    #[must_use]
+    pub fn metadata_cache(self, bytes: usize) -> Self {
+        Self { metadata_cache: bytes, ..self }
+    }
+
+    /// Limits on what data from outside may cause.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Whether `sync` and `close` wait until the bytes are on stable storage (the default).
+    #[must_use]
+    pub fn durable(self, durable: bool) -> Self {
+        Self { durable, ..self }
+    }
+
+    /// What reading a chunk that was never written does.
+    #[must_use]
+    pub fn missing(self, missing: Missing) -> Self {
+        Self { missing, ..self }
+    }
+
+    /// What reading a chunk that is too short does.
+    #[must_use]
+    pub fn short_chunks(self, short_chunks: ShortChunks) -> Self {
+        Self { short_chunks, ..self }
+    }
+
+    /// The session.
+    ///
+    /// # Errors
+    /// `Io` when no threads can be started.
+    pub fn build(self) -> Result<Session> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads)
+            .thread_name(|index| format!("ncirrus-{index}"))
+            .build()
+            .map_err(|error| {
+                Error::new(ErrorKind::Io { retryable: true }, "cannot start threads").because(error)
+            })?;
+        let shared = Shared {
+            pool,
+            registry: Registry::builtin(),
+            limits: self.limits,
+            memory: self.memory,
+            metadata_cache: self.metadata_cache,
+            durable: self.durable,
+            missing: self.missing,
+            short_chunks: self.short_chunks,
+            counters: Counters::default(),
+            chunks: ChunkCache::new(self.chunk_cache),
+            network: Network::new(self.memory),
+            workers: Workers::default(),
+            opened: AtomicU64::new(1),
+        };
+        Ok(Session { shared: Arc::new(shared) })
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("threads", &self.shared.pool.current_num_threads())
+            .field("memory", &self.shared.memory)
+            .field("statistics", &self.statistics())
+            .finish_non_exhaustive()
+    }
+}

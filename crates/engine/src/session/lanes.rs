@@ -1,0 +1,114 @@
+//! Doing many small jobs on all threads, each with buffers that are used again.
+use super::Shared;
+use ncirrus_codec::Scratch;
+use ncirrus_layout::{Error, Result};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The buffers of whoever decodes or encodes: kept from one chunk to the next, and handed back for the next read.
+#[derive(Default)]
+pub(crate) struct Worker {
+    /// For codecs.
+    pub(crate) scratch: Scratch,
+    /// Bytes as stored.
+    pub(crate) encoded: Vec<u8>,
+    /// Bytes of elements.
+    pub(crate) decoded: Vec<u8>,
+}
+
+/// Workers that nobody uses at the moment.
+#[derive(Default)]
+pub(crate) struct Workers {
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// Buffers larger than this are not kept when a worker goes idle.
+const KEPT_BYTES: usize = 32 << 20;
+/// More idle workers than this are not kept.
+const KEPT_WORKERS: usize = 64;
+
+impl Workers {
+    /// Runs `f` with a worker of its own.
+    pub(crate) fn with<T>(&self, f: impl FnOnce(&mut Worker) -> T) -> T {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut worker = idle.unwrap_or_default();
+        let result = f(&mut worker);
+        worker.encoded.clear();
+        for buffer in [&mut worker.encoded, &mut worker.decoded] {
+            if buffer.capacity() > KEPT_BYTES {
+                *buffer = Vec::new();
+            }
+        }
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < KEPT_WORKERS {
+            idle.push(worker);
+        }
+        result
+    }
+}
+
+impl Shared {
+    /// Does all jobs, on at most `lanes` threads at once, and returns when all are done or one has failed; of several
+    /// failures the first in order is returned. One job alone is done on the calling thread.
+    pub(crate) fn for_each<J: Send>(
+        &self,
+        jobs: Vec<J>,
+        lanes: usize,
+        work: impl Fn(J, &mut Worker) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let mut jobs = jobs;
+        if jobs.len() <= 1 {
+            return jobs.pop().map_or(Ok(()), |job| self.workers.with(|worker| work(job, worker)));
+        }
+        let lanes = lanes.clamp(1, self.pool.current_num_threads()).min(jobs.len());
+        let queue = Queue::new(jobs);
+        self.pool.in_place_scope(|scope| {
+            for _ in 0..lanes {
+                scope.spawn(|_| self.workers.with(|worker| queue.drain(|job| work(job, worker))));
+            }
+        });
+        queue
+            .failure
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+/// Jobs that several threads take one by one.
+struct Queue<J> {
+    jobs: Vec<Mutex<Option<J>>>,
+    next: AtomicUsize,
+    failed: AtomicBool,
+    failure: Mutex<Option<(usize, Error)>>,
+}
+
+impl<J> Queue<J> {
+    fn new(jobs: Vec<J>) -> Self {
+        Self {
+            jobs: jobs.into_iter().map(|job| Mutex::new(Some(job))).collect(),
+            next: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            failure: Mutex::default(),
+        }
+    }
+
+    fn drain(&self, mut work: impl FnMut(J) -> Result<()>) {
+        while !self.failed.load(Ordering::Relaxed) {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = self.jobs.get(at) else { return };
+            let job = job.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(Err(error)) = job.map(&mut work) {
+                self.fail(at, error);
+            }
+        }
+    }
+
+    fn fail(&self, at: usize, error: Error) {
+        self.failed.store(true, Ordering::Relaxed);
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.as_ref().is_none_or(|(first, _)| at < *first) {
+            *failure = Some((at, error));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Requests to stores that answer over a network: on the session's own runtime, bounded per store.
+use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Want};
+use ncirrus_store::Store;
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll};
+use tokio::runtime::{Handle, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
+
+/// Requests to stores that answer over a network. The runtime starts with the first of them.
+pub(crate) struct Network {
+    runtime: OnceLock<Option<Runtime>>,
+    hosts: Mutex<HashMap<StoreId, Arc<Semaphore>>>,
+    budget: Arc<Semaphore>,
+    budget_units: u32,
+}
+
+/// A request under way; dropping it cancels it.
+pub(crate) struct Fetching<T = Option<Blob>>(JoinHandle<Result<T>>);
+
+/// A share of the session's memory for bytes in flight, given back when dropped.
+pub(crate) struct Share {
+    _permit: OwnedSemaphorePermit,
+}
+
+/// Bytes that one permit of the budget stands for.
+const BUDGET_UNIT: usize = 4096;
+/// Threads that wait for networks; the work happens elsewhere.
+const NETWORK_THREADS: usize = 2;
+
+impl Network {
+    /// No requests yet; `memory` bytes may be in flight.
+    pub(super) fn new(memory: usize) -> Self {
+        let budget_units = u32::try_from(memory / BUDGET_UNIT).unwrap_or(u32::MAX).max(1);
+        Self {
+            runtime: OnceLock::new(),
+            hosts: Mutex::default(),
+            budget: Arc::new(Semaphore::new(budget_units as usize)),
+            budget_units,
+        }
+    }
+
+    /// Starts a request; it waits its turn when too many to that store are under way.
+    pub(crate) fn fetch(&self, store: &Arc<dyn Store>, object: ObjectId, want: Want) -> Result<Fetching> {
+        let host = self.host(store);
+        let store = Arc::clone(store);
+        Ok(Fetching(self.handle()?.spawn(async move {
+            let _turn = host.acquire().await;
+            store.get(&object, &want).await
+        })))
+    }
+
+    /// Starts asking for the names below a prefix.
+    pub(crate) fn list(
+        &self,
+        store: &Arc<dyn Store>,
+        prefix: ObjectId,
+        page: Option<String>,
+    ) -> Result<Fetching<Listing>> {
+        let host = self.host(store);
+        let store = Arc::clone(store);
+        Ok(Fetching(self.handle()?.spawn(async move {
+            let _turn = host.acquire().await;
+            store.list(&prefix, page.as_deref()).await
+        })))
+    }
+
+    /// A share of the memory budget, if there is so much left now. More than the whole budget counts as all of it.
+    pub(crate) fn try_share(&self, bytes: usize) -> Option<Share> {
+        let permit = Arc::clone(&self.budget).try_acquire_many_owned(self.units(bytes)).ok()?;
+        Some(Share { _permit: permit })
+    }
+
+    /// A share of the memory budget, as soon as there is so much left.
+    pub(crate) async fn share(&self, bytes: usize) -> Result<Share> {
+        let permit = Arc::clone(&self.budget).acquire_many_owned(self.units(bytes)).await;
+        let permit = permit.map_err(|_| Error::internal("the memory budget is closed"))?;
+        Ok(Share { _permit: permit })
+    }
+
+    /// The runtime's handle, for stores that need one.
+    pub(crate) fn handle(&self) -> Result<Handle> {
+        let start = || {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            builder.worker_threads(NETWORK_THREADS).thread_name("ncirrus-net").enable_all().build().ok()
+        };
+        let runtime = self.runtime.get_or_init(start).as_ref();
+        let failed = || Error::new(ErrorKind::Io { retryable: true }, "cannot start the network threads");
+        Ok(runtime.ok_or_else(failed)?.handle().clone())
+    }
+
+    fn units(&self, bytes: usize) -> u32 {
+        u32::try_from(bytes.div_ceil(BUDGET_UNIT)).unwrap_or(u32::MAX).clamp(1, self.budget_units)
+    }
+
+    fn host(&self, store: &Arc<dyn Store>) -> Arc<Semaphore> {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let host = hosts.entry(store.id().clone());
+        let most = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
+        Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(most))))
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        // A session may end inside somebody's runtime, where waiting for ours is not allowed.
+        if let Some(runtime) = self.runtime.take().flatten() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl<T> Future for Fetching<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context).map(|joined| {
+            joined.unwrap_or_else(|error| Err(Error::internal("a request was abandoned").because(error)))
+        })
+    }
+}
+
+impl<T> Drop for Fetching<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,75 @@
+//! What was fetched and decoded.
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a session fetched and decoded so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Requests to stores (for local ones: reads).
+    pub requests: u64,
+    /// Bytes that came back.
+    pub bytes_fetched: u64,
+    /// Chunks that were decoded, wholly or in part.
+    pub chunks_decoded: u64,
+    /// Bytes that they decoded to.
+    pub bytes_decoded: u64,
+    /// Chunks that were found in the cache of decoded chunks.
+    pub chunks_cached: u64,
+    /// Chunks that were never written.
+    pub chunks_missing: u64,
+    /// Chunks that decoded to more bytes than their elements have; the surplus was ignored (nczarr.md 4.3).
+    pub chunks_with_surplus: u64,
+}
+
+/// The same, while it is counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    requests: AtomicU64,
+    bytes_fetched: AtomicU64,
+    chunks_decoded: AtomicU64,
+    bytes_decoded: AtomicU64,
+    chunks_cached: AtomicU64,
+    chunks_missing: AtomicU64,
+    chunks_with_surplus: AtomicU64,
+}
+
+impl Counters {
+    /// Counts a request that brought `bytes` bytes.
+    pub(crate) fn fetched(&self, bytes: usize) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.bytes_fetched.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Counts a chunk that was decoded to `bytes` bytes.
+    pub(crate) fn decoded(&self, bytes: usize) {
+        self.chunks_decoded.fetch_add(1, Ordering::Relaxed);
+        self.bytes_decoded.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Counts a chunk that was found in the cache.
+    pub(crate) fn cached(&self) {
+        self.chunks_cached.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a chunk that was never written.
+    pub(crate) fn missing(&self) {
+        self.chunks_missing.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a chunk that decoded to too many bytes.
+    pub(crate) fn surplus(&self) {
+        self.chunks_with_surplus.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What was counted so far.
+    pub(crate) fn read(&self) -> Statistics {
+        Statistics {
+            requests: self.requests.load(Ordering::Relaxed),
+            bytes_fetched: self.bytes_fetched.load(Ordering::Relaxed),
+            chunks_decoded: self.chunks_decoded.load(Ordering::Relaxed),
+            bytes_decoded: self.bytes_decoded.load(Ordering::Relaxed),
+            chunks_cached: self.chunks_cached.load(Ordering::Relaxed),
+            chunks_missing: self.chunks_missing.load(Ordering::Relaxed),
+            chunks_with_surplus: self.chunks_with_surplus.load(Ordering::Relaxed),
+        }
+    }
+}

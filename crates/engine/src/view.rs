@@ -1,0 +1,59 @@
+//! What formats read through: at once from local stores, by stalling from all others.
+mod blocking;
+mod stalling;
+
+pub(crate) use blocking::BlockingView;
+pub(crate) use stalling::{Extra, StallingView};
+
+use crate::session::Shared;
+use bytes::Bytes;
+use ncirrus_codec::{ChunkInfo, Element};
+use ncirrus_layout::{Error, Limits, ObjectId, Result};
+use ncirrus_model::CodecSpec;
+use std::ops::Range;
+
+/// Encoded bytes inside metadata: what [`ncirrus_layout::View::decoded`] asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct EncodedPart {
+    /// The object.
+    pub(crate) object: ObjectId,
+    /// Where the encoded bytes lie.
+    pub(crate) range: Range<u64>,
+    /// How they were encoded.
+    pub(crate) codecs: Vec<CodecSpec>,
+    /// Which codecs were skipped.
+    pub(crate) mask: u32,
+    /// Length of the decoded bytes.
+    pub(crate) len: u64,
+}
+
+impl EncodedPart {
+    /// The decoded bytes.
+    fn decode(&self, shared: &Shared, encoded: &[u8]) -> Result<Bytes> {
+        let len = shared.limits.metadata_len(self.len, "an encoded metadata structure")?;
+        if (encoded.len() as u64) < self.range.end.saturating_sub(self.range.start) {
+            return Err(Error::malformed(format!(
+                "{} bytes where {} were expected",
+                encoded.len(),
+                self.range.end - self.range.start
+            )));
+        }
+        let chunk = ChunkInfo { shape: vec![self.len], element: Element { byte_len: Some(1) } };
+        let chain = shared.registry.bind(&self.codecs, &chunk).map_err(crate::decode::codec_error)?;
+        let mut decoded = vec![0; len];
+        shared
+            .workers
+            .with(|worker| chain.decode_into(encoded, self.mask, &mut decoded, &mut worker.scratch))
+            .map_err(crate::decode::codec_error)?;
+        Ok(decoded.into())
+    }
+
+    fn located(&self, error: Error) -> Error {
+        error.at_object(&self.object).at_offset(self.range.start)
+    }
+}
+
+/// Checks that a range that a format asks for may be read into memory.
+fn check_len(limits: &Limits, object: &ObjectId, len: u64) -> Result<()> {
+    limits.metadata_len(len, "a metadata object").map(|_| ()).map_err(|error| error.at_object(object))
+}

@@ -1,0 +1,100 @@
+//! A view of a local store: it reads at once, so that no step is ever run twice.
+use super::{EncodedPart, check_len};
+use crate::cache::resolve;
+use crate::drive::Context;
+use bytes::Bytes;
+use ncirrus_layout::{Blob, Error, Limits, Listing, Memo, ObjectId, Step, VariableRef, View, Want};
+use ncirrus_model::{CodecSpec, Selection, Values};
+use ncirrus_store::LocalStore;
+use std::ops::Range;
+
+/// A view of a local store.
+pub(crate) struct BlockingView<'a> {
+    context: &'a Context,
+    store: &'a dyn LocalStore,
+}
+
+impl<'a> BlockingView<'a> {
+    /// A view of the context's store, which is `store`.
+    pub(crate) fn new(context: &'a Context, store: &'a dyn LocalStore) -> Self {
+        Self { context, store }
+    }
+
+    fn fetch(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>, Error> {
+        let (snapshot, shared) = (&self.context.snapshot, &self.context.shared);
+        snapshot.check_store(object)?;
+        let Some(blob) = self.read_limited(object, want)? else {
+            shared.counters.fetched(0);
+            return Ok(None);
+        };
+        shared.counters.fetched(blob.bytes.len());
+        snapshot.check(object, &blob.tag)?;
+        Ok(Some(blob))
+    }
+
+    fn read_limited(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>, Error> {
+        let limits = &self.context.shared.limits;
+        match want {
+            Want::All => {
+                // One more byte than allowed tells whether there are too many, without asking for the size before.
+                let most = Want::Range(0..limits.metadata_bytes.saturating_add(1));
+                let blob = self.store.read(object, &most)?;
+                blob.as_ref().map_or(Ok(()), |blob| check_len(limits, object, blob.size))?;
+                Ok(blob)
+            }
+            Want::Range(range) | Want::Parse(range) => {
+                if range.end.saturating_sub(range.start) > limits.metadata_bytes {
+                    let size = self.store.stat(object)?.map_or(0, |(size, _)| size);
+                    let inside = resolve(want, size);
+                    check_len(limits, object, inside.end - inside.start)?;
+                }
+                self.store.read(object, want)
+            }
+            Want::Suffix(len) => {
+                check_len(limits, object, *len)?;
+                self.store.read(object, want)
+            }
+        }
+    }
+}
+
+impl View for BlockingView<'_> {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+        Ok(self.fetch(object, &want)?)
+    }
+
+    fn decoded(
+        &self,
+        object: &ObjectId,
+        range: Range<u64>,
+        codecs: &[CodecSpec],
+        mask: u32,
+        len: u64,
+    ) -> Step<Bytes> {
+        let part =
+            EncodedPart { object: object.clone(), range: range.clone(), codecs: codecs.to_vec(), mask, len };
+        let blob = self.fetch(object, &Want::Range(range))?;
+        let blob = blob.ok_or_else(|| Error::not_found("no such object").at_object(object))?;
+        let decoded = part.decode(&self.context.shared, &blob.bytes);
+        Ok(decoded.map_err(|error| part.located(error))?)
+    }
+
+    fn values(&self, variable: &VariableRef, selection: &Selection) -> Step<Values> {
+        let nested = self.context.nested_values(variable, selection);
+        Ok(crate::session::block_on(nested)?)
+    }
+
+    fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Step<Listing> {
+        self.context.snapshot.check_store(prefix)?;
+        self.context.shared.counters.fetched(0);
+        Ok(self.store.list(prefix, page)?)
+    }
+
+    fn memo(&self) -> &Memo {
+        &self.context.memo
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.context.shared.limits
+    }
+}
