@@ -253,6 +253,7 @@ impl LocalStore for DirectoryStore {
     }
 
     fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
+        key::check_move(from, to)?;
         let (old, new) = (self.path(from)?, self.path(to)?);
         if fs::symlink_metadata(&old).is_err_and(|error| fault::is_absence(&error)) {
             return Ok(());
@@ -263,6 +264,15 @@ impl LocalStore for DirectoryStore {
         self.note(&old);
         self.note(&new);
         prune(&self.root, &old);
+        Ok(())
+    }
+
+    fn replace(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
+        key::check_move(from, to)?;
+        let (old, new) = (self.path(from)?, self.path(to)?);
+        self.handles.forget_all();
+        fs::rename(&old, &new).map_err(|error| write_error(error, to))?;
+        self.note(&new);
         Ok(())
     }
 
@@ -312,7 +322,7 @@ fn tag_of(metadata: &Metadata) -> Tag {
 /// A new file in the directory of another, and its name. Directories above may vanish while they are made, when
 /// someone else removes what has become empty.
 fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    let temporary = path.with_file_name(temporary::name_for(path.file_name().unwrap_or_default()));
+    let temporary = path.with_file_name(temporary::name_for_put(path.file_name().unwrap_or_default()));
     let open = || OpenOptions::new().write(true).create_new(true).open(&temporary);
     let mut opened = open();
     for _ in 0..4 {

@@ -33,3 +33,12 @@ pub(crate) fn parent(key: &str) -> Option<&str> {
 pub(crate) fn folder(key: &str) -> String {
     if key.is_empty() { String::new() } else { format!("{key}/") }
 }
+
+/// The keys of a move; nothing moves below itself.
+pub(crate) fn check_move<'a>(from: &'a ObjectId, to: &'a ObjectId) -> Result<(&'a str, &'a str)> {
+    let (old, new) = (check(from)?, check(to)?);
+    if new.starts_with(&folder(old)) {
+        return Err(Error::invalid(format!("{from} cannot move below itself")).at_object(to));
+    }
+    Ok((old, new))
+}

@@ -5,21 +5,34 @@
 
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod create;
 mod directory;
 mod fault;
 mod key;
+mod marker;
 mod memory;
+mod open;
+mod options;
 mod page;
 mod platform;
+mod remote;
 mod store;
 mod temporary;
+mod tree;
 mod url;
 mod want;
+#[cfg(feature = "zip")]
+mod zip;
 
 #[cfg(test)]
 mod tests;
 
+pub use create::{Clobber, Shape, Staged, create, create_url, update};
 pub use directory::DirectoryStore;
 pub use memory::MemoryStore;
+pub use open::{Opened, open, open_url};
+pub use options::{Credentials, MemoryStores, StoreOptions, ZipLayout};
 pub use store::{Blocking, Facts, LocalStore, Precondition, Store};
 pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name};
+#[cfg(feature = "zip")]
+pub use zip::{ZipStore, ZipWriterStore};

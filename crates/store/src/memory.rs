@@ -1,10 +1,10 @@
 //! Objects in memory.
 use crate::store::{Blocking, Facts, LocalStore, Precondition, Store};
-use crate::{fault, key, page, want};
+use crate::tree::Tree;
+use crate::{fault, key, want};
 use bytes::{Bytes, BytesMut};
-use ncirrus_layout::{Blob, Entry, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use ncirrus_layout::{Blob, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,9 +24,9 @@ pub struct MemoryStore {
     shared: Arc<Mutex<Objects>>,
 }
 
-#[derive(Default)]
 struct Objects {
-    by_key: BTreeMap<String, Object>,
+    by_key: Tree<Object>,
+    /// Starts at random: two stores of one address never have the same tags.
     changes: u64,
 }
 
@@ -38,7 +38,7 @@ struct Object {
 
 impl Object {
     fn tag(&self) -> Tag {
-        Tag::new(format!("{}-{}", self.change, self.bytes.len()))
+        Tag::new(format!("{:x}-{:x}", self.change, self.bytes.len()))
     }
 
     fn blob(&self, want: &Want) -> Blob {
@@ -58,7 +58,10 @@ impl Object {
 impl MemoryStore {
     /// An empty store of that address.
     pub fn new(address: &str) -> Self {
-        Self { id: StoreId::new(address), shared: Arc::default() }
+        Self {
+            id: StoreId::new(address),
+            shared: Arc::new(Mutex::new(Objects { by_key: Tree::default(), changes: random() })),
+        }
     }
 
     /// The root of the store: what [`ObjectId::child`] starts from.
@@ -83,16 +86,28 @@ impl MemoryStore {
 
     /// All keys, in byte order.
     pub fn keys(&self) -> Vec<String> {
-        self.lock().by_key.keys().cloned().collect()
+        self.lock().by_key.iter().map(|(key, _)| key.to_owned()).collect()
     }
 
-    /// Replaces all objects by those of another store, at once.
-    pub(crate) fn take_over(&self, other: &Self) {
-        let theirs = std::mem::take(&mut other.lock().by_key);
+    /// Whether there is an object of that key, or anything below it.
+    pub(crate) fn holds(&self, key: &str) -> bool {
+        self.lock().by_key.holds(key)
+    }
+
+    /// Replaces what is at a key and below it by what another store has there, at once; `false` when something is
+    /// there that must not be replaced.
+    pub(crate) fn take_over(&self, other: &Self, key: &str, may_replace: bool) -> bool {
+        let theirs = other.lock().by_key.remove_tree(key);
         let mut objects = self.lock();
+        if objects.by_key.holds(key) && !may_replace {
+            return false;
+        }
+        objects.by_key.remove_tree(key);
         let change = objects.next_change();
-        objects.by_key = theirs;
-        objects.by_key.values_mut().for_each(|object| object.change = change);
+        for (key, object) in theirs {
+            objects.by_key.insert(&key, Object { change, ..object });
+        }
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, Objects> {
@@ -102,23 +117,8 @@ impl MemoryStore {
 
 impl Objects {
     fn next_change(&mut self) -> u64 {
-        self.changes += 1;
+        self.changes = self.changes.wrapping_add(1);
         self.changes
-    }
-
-    /// An object has no children, and nothing above it is an object.
-    fn check_room(&self, object: &ObjectId) -> Result<()> {
-        let key = object.key();
-        if key.is_empty() {
-            return Err(fault::in_the_way("the root", object));
-        }
-        if let Some(above) = key::ancestors(key).find(|above| self.by_key.contains_key(*above)) {
-            return Err(fault::in_the_way(&format!("object {above:?}"), object));
-        }
-        match self.below(key).next() {
-            Some(_) => Err(fault::in_the_way("a prefix", object)),
-            None => Ok(()),
-        }
     }
 
     fn check(&self, object: &ObjectId, when: &Precondition) -> Result<()> {
@@ -132,35 +132,14 @@ impl Objects {
         }
     }
 
-    /// Keys strictly below a prefix, without the prefix.
-    fn below<'a>(&'a self, prefix: &str) -> impl Iterator<Item = &'a str> + use<'a> {
-        let folder = key::folder(prefix);
-        let from = Bound::Included(folder.clone());
-        self.by_key
-            .range((from, Bound::Unbounded))
-            .map_while(move |(key, _)| key.strip_prefix(folder.as_str()))
-    }
-
-    fn remove_tree(&mut self, prefix: &str) -> Vec<(String, Object)> {
-        let keys: Vec<String> =
-            self.below(prefix).map(|rest| format!("{}{rest}", key::folder(prefix))).collect();
-        let own = (!prefix.is_empty()).then(|| prefix.to_owned());
-        keys.into_iter().chain(own).filter_map(|key| self.by_key.remove_entry(&key)).collect()
-    }
-
     /// Changes the bytes of an object in place where nobody else holds them.
     fn edit(&mut self, object: &ObjectId, change: impl FnOnce(&mut BytesMut)) -> Result<()> {
-        self.check_room(object)?;
+        self.by_key.check_room(object)?;
         let stamp = self.next_change();
-        let entry = self.by_key.entry(object.key().to_owned());
-        let entry = entry.or_insert_with(|| Object { bytes: Bytes::new(), change: stamp });
-        let mut bytes = match std::mem::take(&mut entry.bytes).try_into_mut() {
-            Ok(own) => own,
-            Err(held) => BytesMut::from(held.as_ref()),
-        };
+        let old = self.by_key.remove(object.key()).map(|old| old.bytes).unwrap_or_default();
+        let mut bytes = old.try_into_mut().unwrap_or_else(|held| BytesMut::from(held.as_ref()));
         change(&mut bytes);
-        entry.bytes = bytes.freeze();
-        entry.change = stamp;
+        self.by_key.insert(object.key(), Object { bytes: bytes.freeze(), change: stamp });
         Ok(())
     }
 }
@@ -241,34 +220,27 @@ impl LocalStore for MemoryStore {
 
     fn delete_tree(&self, prefix: &ObjectId) -> Result<()> {
         let key = key::check(prefix)?;
-        self.lock().remove_tree(key);
+        self.lock().by_key.remove_tree(key);
         Ok(())
     }
 
     fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
-        let (old, new) = (key::check(from)?, key::check(to)?);
+        let (old, new) = key::check_move(from, to)?;
         let mut objects = self.lock();
-        if objects.by_key.contains_key(new) {
+        if objects.by_key.get(new).is_some() {
             return Err(fault::conflict("exists already", to));
         }
-        objects.check_room(to)?;
-        for (key, object) in objects.remove_tree(old) {
+        objects.by_key.check_room(to)?;
+        for (key, object) in objects.by_key.remove_tree(old) {
             let rest = key.strip_prefix(old).unwrap_or_default();
-            objects.by_key.insert(format!("{new}{rest}"), object);
+            objects.by_key.insert(&format!("{new}{rest}"), object);
         }
         Ok(())
     }
 
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
         let key = key::check(prefix)?;
-        let objects = self.lock();
-        let mut names: BTreeMap<&str, bool> = BTreeMap::new();
-        for rest in objects.below(key) {
-            let (name, below) = rest.split_once('/').map_or((rest, false), |(name, _)| (name, true));
-            *names.entry(name).or_default() |= below;
-        }
-        let entries = names.into_iter().map(|(name, is_prefix)| Entry { name: name.to_owned(), is_prefix });
-        Ok(page::cut(entries, page))
+        Ok(self.lock().by_key.list(key, page))
     }
 
     fn barrier(&self) -> Result<()> {
@@ -291,11 +263,11 @@ impl MemoryStore {
     fn insert(&self, object: &ObjectId, bytes: Bytes, when: &Precondition) -> Result<Tag> {
         key::check(object)?;
         let mut objects = self.lock();
-        objects.check_room(object)?;
+        objects.by_key.check_room(object)?;
         objects.check(object, when)?;
         let new = Object { bytes, change: objects.next_change() };
         let tag = new.tag();
-        objects.by_key.insert(object.key().to_owned(), new);
+        objects.by_key.insert(object.key(), new);
         Ok(tag)
     }
 }
@@ -304,6 +276,10 @@ impl std::fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "MemoryStore({}, {} objects)", self.id.as_str(), self.len())
     }
+}
+
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 /// An object that has more bytes than the caller is ready for.

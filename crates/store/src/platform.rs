@@ -1,5 +1,5 @@
 //! The only home of calls that exist on one platform alone; each has a portable stand-in.
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 
@@ -170,4 +170,43 @@ pub(crate) fn sync_file_system(directory: &Path) -> io::Result<bool> {
 /// Makes the names in a directory durable, where directories can be opened.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+}
+
+/// Locks a file, or a directory where directories can be locked, until the handle is dropped. `None` when somebody else
+/// holds the lock.
+pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = File::open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Whether a handle is still what has that name.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let Ok(here) = fs::symlink_metadata(path) else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        file.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (here.dev(), here.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, here);
+        true
+    }
+}
+
+/// Whether names in a directory may be changed.
+pub(crate) fn check_writable(directory: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::Access;
+        rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).map_err(io::Error::from)
+    }
+    #[cfg(not(unix))]
+    {
+        fs::metadata(directory).map(|_| ())
+    }
 }

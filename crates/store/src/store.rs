@@ -3,6 +3,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt::Debug;
+use std::path::Path;
 use std::time::Duration;
 
 /// Objects by key. Keys have no leading slash; what is absent is `None`, never an error.
@@ -22,6 +23,19 @@ pub trait Store: Debug + Send + Sync {
     /// Replaces a whole object at once: readers see the old bytes or the new ones.
     fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition)
     -> BoxFuture<'a, Result<Tag>>;
+
+    /// As [`put`](Self::put), with the bytes of a local file.
+    fn upload<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        file: &'a Path,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move {
+            let body = std::fs::read(file).map_err(|error| crate::fault::of_io(error, file.display()))?;
+            self.put(object, Bytes::from(body), when).await
+        })
+    }
 
     /// Removes an object; absent is fine.
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
@@ -106,6 +120,20 @@ pub trait LocalStore: Debug + Send + Sync {
     /// # Errors
     /// `Conflict` when something is at the new place.
     fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()>;
+
+    /// Moves an object over another one, which is replaced at once; used for files that were rewritten beside
+    /// themselves.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put); `NotFound` when there is nothing to move.
+    fn replace(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
+        let mut body = Vec::new();
+        if self.read_whole(from, u64::MAX, &mut body)?.is_none() {
+            return Err(ncirrus_layout::Error::not_found("no such object").at_object(from));
+        }
+        self.put_bytes(to, Bytes::from(body), &Precondition::None)?;
+        self.delete(from)
+    }
 
     /// One page of the names directly below a prefix, in byte order.
     ///

@@ -5,11 +5,29 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// How the names of unfinished things end.
 pub(crate) const SUFFIX: &str = ".ncirrus-tmp";
 
-/// A name for what will be called `name`: `.<name>.<process>-<random>.ncirrus-tmp`. A long name is cut, as names have
-/// at most 255 bytes.
+/// A name for a dataset that will be called `name`: `.<name>.<process>-<random>.ncirrus-tmp`. A long name is cut, as
+/// names have at most 255 bytes.
 pub(crate) fn name_for(name: &OsStr) -> OsString {
+    named(name, "")
+}
+
+/// A name for an object of a dataset that is being put: unlike the others it is never locked.
+pub(crate) fn name_for_put(name: &OsStr) -> OsString {
+    named(name, ".put")
+}
+
+fn named(name: &OsStr, infix: &str) -> OsString {
     let random = RandomState::new().build_hasher().finish();
-    OsString::from(format!("{}{}-{random:016x}{SUFFIX}", prefix_for(name), std::process::id()))
+    OsString::from(format!("{}{}-{random:016x}{infix}{SUFFIX}", prefix_for(name), std::process::id()))
+}
+
+/// Whether `tail` is what follows the prefix of an unfinished dataset.
+pub(crate) fn is_tail(tail: &str) -> bool {
+    let numbers = tail.strip_suffix(SUFFIX).and_then(|numbers| numbers.split_once('-'));
+    numbers.is_some_and(|(process, random)| {
+        let is_process = !process.is_empty() && process.bytes().all(|c| c.is_ascii_digit());
+        is_process && random.len() == 16 && random.bytes().all(|c| c.is_ascii_hexdigit())
+    })
 }
 
 /// How the names of everything unfinished that will be called `name` start.

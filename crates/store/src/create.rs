@@ -1,0 +1,217 @@
+//! Making datasets: whole or not at all.
+mod access;
+mod local;
+mod memory;
+mod remote;
+#[cfg(feature = "zip")]
+mod rezip;
+mod scratch;
+#[cfg(test)]
+mod tests;
+
+pub use access::update;
+
+use crate::open::{as_it_is, is_zip_name, local_path};
+use crate::store::Store;
+use crate::url::{Scheme, Url};
+use crate::{DirectoryStore, StoreOptions};
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Error, ObjectId, Result};
+use scratch::Scratch;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a dataset consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// Many objects below a prefix.
+    Tree,
+    /// One object that is written at offsets.
+    Object,
+}
+
+/// What happens to a dataset that exists already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Clobber {
+    /// It stays, and the creation fails.
+    Never,
+    /// It is replaced when the new one is complete. A directory is replaced only if it is a Zarr dataset or empty.
+    Replace,
+}
+
+/// A place where a dataset is written, and where it goes when it is complete. Dropping it takes back what was written
+/// on this machine.
+pub struct Staged {
+    /// Where to write.
+    pub store: Arc<dyn Store>,
+    /// The dataset in it.
+    pub root: ObjectId,
+    /// The address that the dataset will have.
+    pub url: Url,
+    /// Name of the dataset as `ncdump` prints it.
+    pub name: String,
+    finish: Box<dyn Finish>,
+}
+
+/// What is left to do when everything has been written. Dropping it takes back.
+pub(crate) trait Finish: Send + Sync {
+    /// Makes the dataset true.
+    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>>;
+
+    /// Takes back what was written.
+    fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>>;
+}
+
+impl Staged {
+    /// Moves the dataset to its place. What was written is durable before, if the options say so.
+    ///
+    /// # Errors
+    /// `Conflict` when the place was taken meanwhile, `Denied`, `Io`; then nothing has changed there.
+    pub async fn commit(self) -> Result<()> {
+        if let Some(local) = self.store.local() {
+            local.barrier()?;
+        }
+        self.finish.commit().await
+    }
+
+    /// Takes back what was written, on other machines too.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    pub async fn abort(self) -> Result<()> {
+        self.finish.abort().await
+    }
+
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        root: ObjectId,
+        url: &Url,
+        finish: impl Finish + 'static,
+    ) -> Self {
+        let name = url.name().to_owned();
+        Self { store, root, url: url.clone(), name, finish: Box::new(finish) }
+    }
+}
+
+impl fmt::Debug for Staged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Staged({} for {})", self.root, self.url)
+    }
+}
+
+/// Starts a new dataset at an address: gives a place to write to.
+///
+/// # Errors
+/// `Conflict` "exists already" with [`Clobber::Never`], or when what is there would not be a dataset that is replaced
+/// but something else that is destroyed; `Denied` naming the folder; `NotFound` when the folder does not exist;
+/// `Unsupported` where nothing can be written.
+pub async fn create(address: &str, shape: Shape, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
+    create_url(&Url::parse(address)?, shape, clobber, options).await
+}
+
+/// As [`create`], for an address that was read before.
+///
+/// # Errors
+/// As [`create`].
+pub async fn create_url(url: &Url, shape: Shape, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
+    let url = as_it_is(url);
+    let zip = shape == Shape::Tree && wants_zip(&url);
+    match url.scheme() {
+        Scheme::Memory if !zip => memory::create(&url, clobber, options),
+        Scheme::File if shape == Shape::Tree && !zip => {
+            local::create_tree(&local_path(&url), &url, clobber, options)
+        }
+        Scheme::File => {
+            let scratch = Scratch::beside(&local_path(&url), clobber, options.durable)?;
+            in_scratch(scratch, zip, &url, options)
+        }
+        _ if shape == Shape::Tree && !zip => remote::create_tree(&url, clobber, options).await,
+        _ => {
+            let scratch = remote::create_object(&url, clobber, options).await?;
+            in_scratch(scratch, zip, &url, options)
+        }
+    }
+}
+
+/// Whether a new tree goes into a zip file: by its name, unless the mode says otherwise.
+fn wants_zip(url: &Url) -> bool {
+    let modes = url.fragment().modes();
+    modes.contains("zip") || (is_zip_name(url.path()) && !modes.contains("file"))
+}
+
+/// A single file, or a tree in a zip file, that is written to a scratch file first.
+fn in_scratch(scratch: Scratch, zip: bool, url: &Url, options: &StoreOptions) -> Result<Staged> {
+    if zip {
+        return new_zip(scratch, url, options);
+    }
+    let (store, root) = DirectoryStore::of_file(scratch.path())?;
+    Ok(Staged::new(store.durable(options.durable).shared(), root, url, scratch))
+}
+
+#[cfg(feature = "zip")]
+fn new_zip(scratch: Scratch, url: &Url, options: &StoreOptions) -> Result<Staged> {
+    let top = match options.zip_layout {
+        crate::ZipLayout::Root => None,
+        crate::ZipLayout::TopFolder => Some(url.name().to_owned()),
+    };
+    let writer = crate::zip::ZipWriterStore::create(scratch.path(), top.as_deref())?;
+    Ok(zip_in_scratch(&writer, scratch, url))
+}
+
+/// A zip file that is written to a scratch file.
+#[cfg(feature = "zip")]
+fn zip_in_scratch(writer: &crate::zip::ZipWriterStore, scratch: Scratch, url: &Url) -> Staged {
+    let root = writer.root();
+    let finish = ZipFinish { writer: writer.clone(), scratch };
+    Staged::new(writer.shared(), root, url, finish)
+}
+
+#[cfg(not(feature = "zip"))]
+fn new_zip(_: Scratch, url: &Url, _: &StoreOptions) -> Result<Staged> {
+    Err(no_zip(url))
+}
+
+/// What is said of zip files where there are none.
+#[cfg(not(feature = "zip"))]
+fn no_zip(url: &Url) -> Error {
+    Error::unsupported("zip files: built without the feature \"zip\"").at_object(url)
+}
+
+/// Writes the directory of a zip file, then moves the file to its place.
+#[cfg(feature = "zip")]
+struct ZipFinish {
+    writer: crate::zip::ZipWriterStore,
+    scratch: Scratch,
+}
+
+#[cfg(feature = "zip")]
+impl Finish for ZipFinish {
+    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move {
+            self.writer.finish()?;
+            Box::new(self.scratch).commit().await
+        })
+    }
+
+    fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::new(self.scratch).abort()
+    }
+}
+
+/// Nothing is left to do: what is written is true at once.
+pub(crate) struct Direct;
+
+impl Finish for Direct {
+    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// What is said when a dataset is not to be replaced.
+pub(crate) fn exists(object: impl fmt::Display) -> Error {
+    crate::fault::conflict("exists already", object)
+}

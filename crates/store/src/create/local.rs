@@ -1,0 +1,111 @@
+//! New directories: written beside their place under a temporary name, then moved.
+use super::scratch::{Claim, folder_of, remove, resolve};
+use super::{Clobber, Finish, Staged, exists};
+use crate::open::path_error;
+use crate::{DirectoryStore, StoreOptions, Url, fault, marker, platform, temporary};
+use futures_util::future::BoxFuture;
+use ncirrus_layout::Result;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// A directory that becomes a dataset.
+struct TreeFinish {
+    claim: Claim,
+    target: PathBuf,
+    clobber: Clobber,
+    durable: bool,
+}
+
+pub(super) fn create_tree(
+    path: &Path,
+    url: &Url,
+    clobber: Clobber,
+    options: &StoreOptions,
+) -> Result<Staged> {
+    let target = resolve(path)?;
+    check(&target, clobber)?;
+    let claim = Claim::directory(&target)?;
+    let store = DirectoryStore::new(claim.path()).durable(options.durable);
+    let root = store.root();
+    let finish = TreeFinish { claim, target, clobber, durable: options.durable };
+    Ok(Staged::new(store.shared(), root, url, finish))
+}
+
+/// Whether the place is free, or may become so. Only datasets, empty directories and files are replaced: a slip of the
+/// pen must not remove a home directory (`nczarr.md` 10.1).
+fn check(target: &Path, clobber: Clobber) -> Result<()> {
+    let metadata = match fs::symlink_metadata(target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other.map_err(|error| path_error(error, target))?,
+    };
+    if clobber == Clobber::Never {
+        return Err(exists(target.display()));
+    }
+    if metadata.is_file() || (metadata.is_dir() && may_go(target)?) {
+        return Ok(());
+    }
+    let what = if metadata.is_dir() {
+        "is a directory without a zarr marker and is not replaced"
+    } else {
+        "is not a regular file and is not replaced"
+    };
+    Err(fault::conflict(what, target.display()))
+}
+
+/// Whether a directory is a Zarr dataset or empty.
+fn may_go(target: &Path) -> Result<bool> {
+    let mut entries = fs::read_dir(target).map_err(|error| path_error(error, target))?;
+    let is_dataset = marker::NAMES.iter().any(|name| target.join(name).is_file());
+    Ok(is_dataset || entries.next().is_none())
+}
+
+impl TreeFinish {
+    fn place(self) -> Result<()> {
+        check(&self.target, self.clobber)?;
+        let from = self.claim.path();
+        let moved = match platform::rename_new(from, &self.target) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.replace(from),
+            other => other,
+        };
+        moved.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => exists(self.target.display()),
+            _ => fault::of_io(error, self.target.display()),
+        })?;
+        if self.durable {
+            platform::sync_directory(folder_of(&self.target))
+                .map_err(|error| fault::of_io(error, self.target.display()))?;
+        }
+        Ok(())
+    }
+
+    /// The old dataset takes the temporary name, with which it goes.
+    fn replace(&self, from: &Path) -> io::Result<()> {
+        if self.clobber == Clobber::Never {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        if platform::exchange(from, &self.target)? {
+            return Ok(());
+        }
+        let old =
+            self.target.with_file_name(temporary::name_for(self.target.file_name().unwrap_or_default()));
+        fs::rename(&self.target, &old)?;
+        if let Err(error) = platform::rename_new(from, &self.target) {
+            fs::rename(&old, &self.target)?;
+            return Err(error);
+        }
+        remove(&old)
+    }
+}
+
+impl Finish for TreeFinish {
+    /// What the claim still holds afterwards is the old dataset, which goes with it.
+    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move { self.place() })
+    }
+
+    fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move {
+            self.claim.remove().map_err(|error| fault::of_io(error, self.claim.path().display()))
+        })
+    }
+}

@@ -1,0 +1,199 @@
+//! Names that are taken while something is not finished, and files that are written under them.
+use super::{Clobber, Finish, exists};
+use crate::open::path_error;
+use crate::store::Store;
+use crate::{fault, platform, temporary};
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Error, ObjectId, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A temporary file or directory beside its future place, locked so that others see that it is in use. Dropping it
+/// removes what has that name.
+#[derive(Debug)]
+pub(super) struct Claim {
+    path: PathBuf,
+    _lock: Option<File>,
+}
+
+impl Claim {
+    /// A new directory beside a path; what killed runs left there goes first.
+    pub(super) fn directory(target: &Path) -> Result<Self> {
+        Self::new(target, |path| fs::create_dir(path))
+    }
+
+    /// A new file beside a path; what killed runs left there goes first.
+    pub(super) fn file(target: &Path) -> Result<Self> {
+        Self::new(target, |path| OpenOptions::new().write(true).create_new(true).open(path).map(|_| ()))
+    }
+
+    fn new(target: &Path, make: impl Fn(&Path) -> io::Result<()>) -> Result<Self> {
+        remove_stale(target);
+        let name = target.file_name().unwrap_or_default();
+        for _ in 0..16 {
+            let path = target.with_file_name(temporary::name_for(name));
+            make(&path).map_err(|error| path_error(error, folder_of(target)))?;
+            if let Some(lock) = take(&path) {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+        Err(fault::conflict("another process removes every temporary name", target.display()))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes what has the name.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        remove(&self.path)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        _ = self.remove();
+    }
+}
+
+/// Locks a new name. `None` when somebody took it for a leftover in the meantime. Where there are no locks, the name
+/// alone must do.
+fn take(path: &Path) -> Option<Option<File>> {
+    match platform::try_lock(path) {
+        Ok(Some(lock)) => platform::is_at(&lock, path).then_some(Some(lock)),
+        Ok(None) => None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some(None),
+    }
+}
+
+/// Removes the temporary names of a target that nobody holds: their writers were killed.
+fn remove_stale(target: &Path) {
+    let prefix = temporary::prefix_for(target.file_name().unwrap_or_default());
+    let Ok(entries) = fs::read_dir(folder_of(target)) else { return };
+    let names = entries.flatten().map(|entry| (entry.file_name(), entry.path()));
+    for (name, path) in names {
+        let name = name.to_string_lossy();
+        let ours =
+            temporary::is_temporary(&name) && name.strip_prefix(&*prefix).is_some_and(temporary::is_tail);
+        if ours && matches!(platform::try_lock(&path), Ok(Some(lock)) if platform::is_at(&lock, &path)) {
+            _ = remove(&path);
+        }
+    }
+}
+
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The directory that holds a path.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Where a symbolic link leads: the dataset is replaced there, the link stays.
+pub(super) fn resolve(path: &Path) -> Result<PathBuf> {
+    if path.file_name().is_none() {
+        return Err(Error::invalid(format!("{:?} cannot be created", path.to_string_lossy())));
+    }
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    let resolved = is_link.then(|| fs::canonicalize(path).ok()).flatten();
+    Ok(resolved.unwrap_or_else(|| path.to_owned()))
+}
+
+/// A file that is written here, and then moved to its place or sent there.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    claim: Claim,
+    goes: Goes,
+}
+
+#[derive(Debug)]
+enum Goes {
+    To { target: PathBuf, clobber: Clobber, durable: bool },
+    Up { store: Arc<dyn Store>, object: ObjectId, clobber: Clobber },
+}
+
+impl Scratch {
+    /// A file beside its place.
+    pub(super) fn beside(path: &Path, clobber: Clobber, durable: bool) -> Result<Self> {
+        let target = resolve(path)?;
+        check_file(&target, clobber)?;
+        let claim = Claim::file(&target)?;
+        Ok(Self { claim, goes: Goes::To { target, clobber, durable } })
+    }
+
+    /// A file in a directory for temporary files, to be sent to a store.
+    pub(super) fn for_upload(
+        folder: &Path,
+        store: Arc<dyn Store>,
+        object: ObjectId,
+        clobber: Clobber,
+    ) -> Result<Self> {
+        let claim = Claim::file(&folder.join(format!("upload-{}", object.name())))?;
+        Ok(Self { claim, goes: Goes::Up { store, object, clobber } })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.claim.path()
+    }
+
+    fn place(&self, target: &Path, clobber: Clobber, durable: bool) -> Result<()> {
+        check_file(target, clobber)?;
+        let from = self.claim.path();
+        let failed = |error: io::Error| fault::of_io(error, target.display());
+        if let Ok(old) = fs::metadata(target) {
+            fs::set_permissions(from, old.permissions()).map_err(failed)?;
+        }
+        if durable {
+            OpenOptions::new().write(true).open(from).and_then(|file| file.sync_all()).map_err(failed)?;
+        }
+        let moved = match clobber {
+            Clobber::Never => platform::rename_new(from, target),
+            Clobber::Replace => fs::rename(from, target),
+        };
+        moved.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => exists(target.display()),
+            _ => failed(error),
+        })?;
+        if durable { platform::sync_directory(folder_of(target)).map_err(failed) } else { Ok(()) }
+    }
+}
+
+impl Finish for Scratch {
+    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move {
+            match &self.goes {
+                Goes::To { target, clobber, durable } => self.place(target, *clobber, *durable),
+                Goes::Up { store, object, clobber } => {
+                    super::remote::upload(self.claim.path(), store.as_ref(), object, *clobber).await
+                }
+            }
+        })
+    }
+
+    fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move {
+            self.claim.remove().map_err(|error| fault::of_io(error, self.claim.path().display()))
+        })
+    }
+}
+
+/// Whether the place of a file is free, or may become so.
+fn check_file(target: &Path, clobber: Clobber) -> Result<()> {
+    match (fs::symlink_metadata(target), clobber) {
+        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        (Err(error), _) => Err(path_error(error, target)),
+        (Ok(_), Clobber::Never) => Err(exists(target.display())),
+        (Ok(metadata), _) if metadata.is_file() => Ok(()),
+        (Ok(metadata), _) if metadata.is_dir() => Err(fault::in_the_way("a directory", target.display())),
+        (Ok(_), _) => Err(fault::conflict("is not a regular file and is not replaced", target.display())),
+    }
+}

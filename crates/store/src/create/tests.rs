@@ -1,0 +1,296 @@
+//! Whole or not at all, on the local file system and in memory.
+use super::*;
+use crate::tests::now;
+use crate::{Precondition, open};
+use ncirrus_layout::{ErrorKind, Want};
+use std::fs;
+use std::path::Path;
+
+fn options() -> StoreOptions {
+    StoreOptions::default()
+}
+
+fn stage(path: &Path, shape: Shape, clobber: Clobber) -> Result<Staged> {
+    now(create(path.to_str().unwrap(), shape, clobber, &options()))
+}
+
+fn put(staged: &Staged, name: &str, body: &'static [u8]) {
+    now(staged.store.put(&staged.root.child(name), body.into(), Precondition::None)).unwrap();
+}
+
+fn make_tree(path: &Path, clobber: Clobber, body: &'static [u8]) -> Result<()> {
+    let staged = stage(path, Shape::Tree, clobber)?;
+    put(&staged, ".zgroup", body);
+    put(&staged, "v/0.0", body);
+    now(staged.commit())
+}
+
+fn make_file(path: &Path, clobber: Clobber, body: &[u8]) -> Result<()> {
+    let staged = stage(path, Shape::Object, clobber)?;
+    staged.store.local().unwrap().write_at(&staged.root, 0, body)?;
+    now(staged.commit())
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_tree_appears_on_commit_and_is_replaced_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    let staged = stage(&path, Shape::Tree, Clobber::Never).unwrap();
+    put(&staged, ".zgroup", b"{}");
+    assert!(!path.exists());
+    assert_eq!(staged.name, "x");
+    now(staged.commit()).unwrap();
+    assert_eq!(names(folder.path()), ["x.zarr"]);
+    assert_eq!(make_tree(&path, Clobber::Never, b"1").unwrap_err().message(), "exists already");
+    make_tree(&path, Clobber::Replace, b"2").unwrap();
+    assert_eq!(fs::read(path.join("v/0.0")).unwrap(), b"2");
+    assert_eq!(names(folder.path()), ["x.zarr"]);
+}
+
+#[test]
+fn a_file_appears_on_commit_and_is_replaced_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.nc");
+    make_file(&path, Clobber::Never, b"CDF one").unwrap();
+    let refused = make_file(&path, Clobber::Never, b"two").unwrap_err();
+    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Conflict, "exists already"));
+    make_file(&path, Clobber::Replace, b"CDF 2").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"CDF 2");
+    assert_eq!(names(folder.path()), ["x.nc"]);
+}
+
+#[test]
+fn what_is_not_committed_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, shape) in [("x.zarr", Shape::Tree), ("x.nc", Shape::Object), ("x.zip", Shape::Tree)] {
+        let staged = stage(&folder.path().join(name), shape, Clobber::Replace).unwrap();
+        if shape == Shape::Tree {
+            put(&staged, "a/b", b"1");
+        }
+        drop(staged);
+        let staged = stage(&folder.path().join(name), shape, Clobber::Replace).unwrap();
+        now(staged.abort()).unwrap();
+    }
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn only_datasets_and_empty_directories_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    fs::create_dir(&home).unwrap();
+    fs::write(home.join("letter.txt"), "dear").unwrap();
+    let refused = make_tree(&home, Clobber::Replace, b"1").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.message().contains("without a zarr marker"), "{refused}");
+    assert_eq!(make_file(&home, Clobber::Replace, b"1").unwrap_err().message(), "a directory is in the way");
+    assert_eq!(fs::read(home.join("letter.txt")).unwrap(), b"dear");
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    make_tree(&empty, Clobber::Replace, b"1").unwrap();
+    assert!(empty.join(".zgroup").exists());
+    assert_eq!(make_tree(Path::new(".."), Clobber::Replace, b"1").unwrap_err().kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn a_target_that_appears_meanwhile_is_a_conflict() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    let staged = stage(&path, Shape::Tree, Clobber::Never).unwrap();
+    put(&staged, ".zgroup", b"mine");
+    make_tree(&path, Clobber::Never, b"theirs").unwrap();
+    assert_eq!(now(staged.commit()).unwrap_err().message(), "exists already");
+    assert_eq!(fs::read(path.join(".zgroup")).unwrap(), b"theirs");
+    assert_eq!(names(folder.path()), ["x.zarr"]);
+}
+
+#[test]
+fn leftovers_of_killed_runs_go_and_those_in_use_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    let stale = folder.path().join(".x.zarr.4242-00112233aabbccdd.ncirrus-tmp");
+    fs::create_dir_all(stale.join("v")).unwrap();
+    fs::write(stale.join("v/0"), "1").unwrap();
+    let file = folder.path().join(".x.zarr.4242-00112233aabbccde.ncirrus-tmp");
+    fs::write(&file, "1").unwrap();
+    let of_another = folder.path().join(".xx.zarr.4242-00112233aabbccdd.ncirrus-tmp");
+    fs::write(&of_another, "1").unwrap();
+    let of_a_longer_name = folder.path().join(".x.zarr.b.4242-00112233aabbccdd.ncirrus-tmp");
+    fs::write(&of_a_longer_name, "1").unwrap();
+    let first = stage(&path, Shape::Tree, Clobber::Never).unwrap();
+    assert!(!stale.exists() && !file.exists() && of_another.exists() && of_a_longer_name.exists());
+    put(&first, ".zgroup", b"first");
+    let second = stage(&path, Shape::Tree, Clobber::Replace).unwrap();
+    put(&second, ".zgroup", b"second");
+    now(first.commit()).unwrap();
+    now(second.commit()).unwrap();
+    assert_eq!(fs::read(path.join(".zgroup")).unwrap(), b"second");
+    assert_eq!(names(folder.path()).len(), 3);
+}
+
+#[test]
+fn a_missing_folder_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = make_file(&folder.path().join("no/x.nc"), Clobber::Never, b"1").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("no such file or directory (in {})", folder.path().join("no").display())
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_without_leave_to_write_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(closed.join("probe"), "").is_ok() {
+        println!("skipped: this user may write everywhere");
+        return;
+    }
+    let error = make_tree(&closed.join("x.zarr"), Clobber::Never, b"1").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied);
+    assert_eq!(error.to_string(), format!("permission denied (in {})", closed.display()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_and_its_target_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    let target = folder.path().join("data/x.nc");
+    fs::write(&target, "old").unwrap();
+    let link = folder.path().join("link.nc");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    make_file(&link, Clobber::Replace, b"new").unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read(&target).unwrap(), b"new");
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_are_not_replaced() {
+    let error = make_file(Path::new("/dev/null"), Clobber::Replace, b"1").unwrap_err();
+    assert_eq!(error.message(), "is not a regular file and is not replaced");
+    let error = now(open("/dev/null", &options())).unwrap_err();
+    assert_eq!(error.message(), "not a regular file");
+}
+
+#[test]
+fn memory_changes_hands_on_commit() {
+    let options = options();
+    let stage = |clobber| now(create("memory://m/a/b", Shape::Tree, clobber, &options));
+    let first = stage(Clobber::Never).unwrap();
+    put(&first, ".zgroup", b"1");
+    put(&first, "old", b"1");
+    let rival = stage(Clobber::Never).unwrap();
+    put(&rival, ".zgroup", b"2");
+    assert!(options.memory.find("m").unwrap().is_empty());
+    now(first.commit()).unwrap();
+    assert_eq!(now(rival.commit()).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(stage(Clobber::Never).unwrap_err().message(), "exists already");
+    let second = stage(Clobber::Replace).unwrap();
+    put(&second, ".zgroup", b"3");
+    now(second.commit()).unwrap();
+    assert_eq!(options.memory.find("m").unwrap().keys(), ["a/b/.zgroup"]);
+    let opened = now(open("memory://m/a/b", &options)).unwrap();
+    assert_eq!(opened.root.key(), "a/b");
+    assert_eq!(now(open("memory://other", &options)).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[cfg(feature = "zip")]
+#[test]
+fn zip_files_are_created_updated_and_read() {
+    for (name, layout, root) in
+        [("root.zip", crate::ZipLayout::Root, ""), ("top.v1.zip", crate::ZipLayout::TopFolder, "top.v1")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        let address = path.to_str().unwrap();
+        let options = StoreOptions { zip_layout: layout, ..options() };
+        let staged = now(create(address, Shape::Tree, Clobber::Never, &options)).unwrap();
+        put(&staged, ".zgroup", b"{}");
+        put(&staged, "v/0.0", b"old chunk");
+        put(&staged, "v/0.1", b"other chunk");
+        now(staged.commit()).unwrap();
+        let updated = now(update(address, &options)).unwrap();
+        assert_eq!(updated.root.key(), root);
+        put(&updated, "v/0.0", b"new");
+        put(&updated, "w/0", b"more");
+        let during = now(open(address, &options)).unwrap();
+        now(updated.commit()).unwrap();
+        let read = |opened: &crate::Opened, key: &str| {
+            now(opened.store.get(&opened.root.child(key), &Want::All)).map(|blob| blob.map(|blob| blob.bytes))
+        };
+        assert_eq!(
+            read(&during, "v/0.0").unwrap().as_deref(),
+            Some(&b"old chunk"[..]),
+            "the old file stays readable"
+        );
+        let after = now(open(address, &options)).unwrap();
+        assert_eq!((after.root.key(), after.name.as_str()), (root, name.trim_end_matches(".zip")));
+        assert_eq!(read(&after, "v/0.0").unwrap().as_deref(), Some(&b"new"[..]));
+        assert_eq!(read(&after, "v/0.1").unwrap().as_deref(), Some(&b"other chunk"[..]));
+        assert_eq!(read(&after, "w/0").unwrap().as_deref(), Some(&b"more"[..]));
+        assert_eq!(names(folder.path()), [name]);
+    }
+}
+
+#[test]
+fn directories_and_files_are_updated_in_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("x.zarr");
+    make_tree(&tree, Clobber::Never, b"1").unwrap();
+    let updated = now(update(tree.to_str().unwrap(), &options())).unwrap();
+    put(&updated, "v/0.0", b"2");
+    now(updated.commit()).unwrap();
+    assert_eq!(fs::read(tree.join("v/0.0")).unwrap(), b"2");
+    let file = folder.path().join("x.nc");
+    make_file(&file, Clobber::Never, b"CDF old").unwrap();
+    let updated = now(update(file.to_str().unwrap(), &options())).unwrap();
+    updated.store.local().unwrap().write_at(&updated.root, 4, b"new").unwrap();
+    now(updated.commit()).unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"CDF new");
+    let missing = now(update(folder.path().join("no.nc").to_str().unwrap(), &options())).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_file_whose_name_has_a_fragment_goes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().join("x#zarr");
+    fs::write(&odd, "CDF").unwrap();
+    let opened = now(open(odd.to_str().unwrap(), &options())).unwrap();
+    assert_eq!((opened.root.key(), opened.url.fragment().modes().is_empty()), ("x#zarr", true));
+    make_tree(&folder.path().join("x"), Clobber::Never, b"1").unwrap();
+    fs::remove_file(&odd).unwrap();
+    let opened = now(open(odd.to_str().unwrap(), &options())).unwrap();
+    assert!(opened.root.key().is_empty() && opened.url.fragment().modes().contains("zarr"));
+}
+
+#[test]
+fn opening_tells_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "1").unwrap();
+    let message = |address: &str| now(open(address, &options())).unwrap_err().to_string();
+    let missing = folder.path().join("missing.nc");
+    let expected = format!("no such file or directory (in {})", missing.display());
+    assert_eq!(message(missing.to_str().unwrap()), expected);
+    assert_eq!(message(&format!("file://{}", missing.display())), expected);
+    assert_eq!(
+        message(folder.path().join("file/below").to_str().unwrap()).split(" (").next(),
+        Some("no such file or directory")
+    );
+    assert_eq!(message("foo://bar/x"), "unknown scheme \"foo\" in foo://bar/x");
+}

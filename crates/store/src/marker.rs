@@ -1,0 +1,11 @@
+//! Objects that make a tree a Zarr dataset.
+use ncirrus_layout::ObjectId;
+
+/// Names of which a Zarr dataset has at least one at its root (`nczarr.md` 2.2).
+pub(crate) const NAMES: [&str; 7] =
+    ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".zdataset", ".zmetadata"];
+
+/// All markers that a root may have.
+pub(crate) fn below(root: &ObjectId) -> impl Iterator<Item = ObjectId> {
+    NAMES.iter().map(|name| root.child(name))
+}

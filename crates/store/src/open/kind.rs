@@ -1,0 +1,66 @@
+//! Zip files are recognised by their content where that costs nothing, else by their name.
+use super::Opened;
+use crate::StoreOptions;
+use crate::store::Store;
+use ncirrus_layout::{ObjectId, Result, Want};
+#[cfg(feature = "zip")]
+use std::sync::Arc;
+
+/// How zip files start: with an entry, or with the end of an empty directory.
+const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// The first bytes of an object.
+type Head = [u8; 4];
+
+/// Whether bytes start as a zip file does.
+fn looks_like_zip(head: &[u8]) -> bool {
+    MAGICS.iter().any(|magic| head.starts_with(magic))
+}
+
+/// Whether a name is one of a zip file.
+pub(crate) fn is_zip_name(path: &str) -> bool {
+    path.trim_end_matches('/').to_ascii_lowercase().ends_with(".zip")
+}
+
+/// Opens what lies in a zip file, if the dataset is one.
+pub(super) async fn look_into_zip(opened: Opened, options: &StoreOptions) -> Result<Opened> {
+    if !is_zip(opened.store.as_ref(), &opened).await? {
+        return Ok(opened);
+    }
+    inside(opened, options).await
+}
+
+async fn is_zip(store: &dyn Store, opened: &Opened) -> Result<bool> {
+    if opened.root.key().is_empty() && opened.store.facts().lists {
+        return Ok(false);
+    }
+    let named = opened.url.fragment().modes().contains("zip") || is_zip_name(opened.root.key());
+    if store.local().is_none() && !named {
+        return Ok(false);
+    }
+    starts_like_zip(store, &opened.root).await
+}
+
+async fn starts_like_zip(store: &dyn Store, object: &ObjectId) -> Result<bool> {
+    if let Some(local) = store.local() {
+        let mut head = Head::default();
+        return Ok(local.read_into(object, 0, &mut head)?.is_some_and(|_| looks_like_zip(&head)));
+    }
+    let head = store.get(object, &Want::Range(0..4)).await?;
+    Ok(head.is_some_and(|head| looks_like_zip(&head.bytes)))
+}
+
+#[cfg(feature = "zip")]
+async fn inside(opened: Opened, options: &StoreOptions) -> Result<Opened> {
+    let container = Some((Arc::clone(&opened.store), opened.root.clone()));
+    let zip = crate::zip::ZipStore::open(opened.store, opened.root, &options.limits).await?;
+    let root = zip.root();
+    let warnings = zip.warnings().to_vec();
+    Ok(Opened { store: Arc::new(zip), root, warnings, container, ..opened })
+}
+
+#[cfg(not(feature = "zip"))]
+async fn inside(opened: Opened, _: &StoreOptions) -> Result<Opened> {
+    Err(ncirrus_layout::Error::unsupported("zip files: built without the feature \"zip\"")
+        .at_object(opened.root))
+}

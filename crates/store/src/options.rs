@@ -1,0 +1,97 @@
+//! Choices that all stores share.
+use crate::MemoryStore;
+use ncirrus_layout::Limits;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Choices that all stores share. Clones share the stores in memory and the connections.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// Whether what is written is on the disk when a barrier or a commit returns.
+    pub durable: bool,
+    /// Budgets for what comes from outside: directories of zip files, answers of servers.
+    pub limits: Limits,
+    /// What `memory://name` means.
+    pub memory: MemoryStores,
+    /// How new zip files are laid out.
+    pub zip_layout: ZipLayout,
+    /// Where files lie that are to be uploaded; the system's directory for temporary files unless given.
+    pub scratch: Option<PathBuf>,
+    /// Longest wait for an answer of a server.
+    pub timeout: Duration,
+    /// How often a request is tried again that may succeed later.
+    pub retries: u32,
+    /// Whose name is used with object stores.
+    pub credentials: Credentials,
+    /// Settings of object stores by the names of their environment variables, in lower or upper case, such as
+    /// `aws_endpoint_url`; they go before the environment.
+    pub settings: BTreeMap<String, String>,
+    /// Connections that are kept open.
+    #[cfg(any(feature = "http-next", feature = "cloud-next"))]
+    pub(crate) connections: crate::connections::Connections,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            durable: true,
+            limits: Limits::default(),
+            memory: MemoryStores::default(),
+            zip_layout: ZipLayout::default(),
+            scratch: None,
+            timeout: Duration::from_secs(60),
+            retries: 5,
+            credentials: Credentials::default(),
+            settings: BTreeMap::new(),
+            #[cfg(any(feature = "http-next", feature = "cloud-next"))]
+            connections: crate::connections::Connections::default(),
+        }
+    }
+}
+
+/// How the entries of a new zip file are named (`nczarr.md` 10.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ZipLayout {
+    /// Keys are names: what zarr-python reads.
+    #[default]
+    Root,
+    /// Below one folder named after the file, each folder with an entry of its own: what netcdf-c reads.
+    TopFolder,
+}
+
+/// Whose name is used with object stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Credentials {
+    /// What the environment says; nobody when it says nothing.
+    #[default]
+    Auto,
+    /// Nobody: requests are not signed.
+    Anonymous,
+    /// The whole chain of the provider, down to asking the machine's metadata service.
+    Chain,
+}
+
+/// The stores in memory that `memory://name` means; clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStores(Arc<Mutex<BTreeMap<String, MemoryStore>>>);
+
+impl MemoryStores {
+    /// The store of that name, if it was created.
+    pub fn find(&self, name: &str) -> Option<MemoryStore> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The store of that name, empty when it is new.
+    pub fn create(&self, name: &str) -> MemoryStore {
+        let mut stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || MemoryStore::new(&format!("memory://{name}"));
+        stores.entry(name.to_owned()).or_insert_with(new).clone()
+    }
+
+    /// Forgets the store of that name; who has it keeps it.
+    pub fn remove(&self, name: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+    }
+}

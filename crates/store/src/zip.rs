@@ -1,0 +1,11 @@
+//! Zip files (`nczarr.md` 10.2): read in any layout, written with stored entries.
+mod directory;
+mod format;
+mod inflate;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use read::ZipStore;
+pub use write::ZipWriterStore;

@@ -1,0 +1,143 @@
+//! What a zip file holds: its directory, checked.
+use super::format::{self, End, Header, LOCAL_LEN, Reader};
+use crate::tree::Tree;
+use crate::{key, marker};
+use ncirrus_layout::{Error, Limits, Result};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// What a zip file holds.
+#[derive(Debug)]
+pub(super) struct Directory {
+    pub(super) entries: Tree<Entry>,
+    /// Entries that stand for folders, with the slash at the end of their names.
+    pub(super) folders: BTreeMap<String, Header>,
+    /// Where the directory starts: no content lies behind.
+    pub(super) start: u64,
+    pub(super) warnings: Vec<String>,
+}
+
+/// An entry that can be read.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) header: Header,
+    /// Offset of the next header: the content ends before.
+    pub(super) bound: u64,
+    /// Offset of the content, once its local header was read.
+    pub(super) content: OnceLock<u64>,
+}
+
+/// Most warnings that are kept; a hostile file could cause millions.
+const MOST_WARNINGS: usize = 100;
+
+impl Directory {
+    /// Reads the headers of a directory. Names that could leave the store are skipped; of entries of one name the last
+    /// one counts.
+    pub(super) fn read(bytes: &[u8], end: End, limits: &Limits) -> Result<Self> {
+        let mut found = Self {
+            entries: Tree::default(),
+            folders: BTreeMap::new(),
+            start: end.offset,
+            warnings: Vec::new(),
+        };
+        let mut reader = Reader(bytes);
+        let mut starts = Vec::new();
+        while !reader.0.is_empty() {
+            let (name, header) = format::read_central(&mut reader)?;
+            limits.count(starts.len() as u64 + 1, "directory of the zip file")?;
+            let header = found.shifted(header, name.len(), end.shift)?;
+            starts.push((header.offset, least_end(&header, name.len())));
+            found.take(name, header);
+        }
+        if starts.len() as u64 != end.count && (starts.len() as u64 ^ end.count) & 0xffff != 0 {
+            let message = format!("zip file declares {} entries but lists {}", end.count, starts.len());
+            return Err(Error::malformed(message));
+        }
+        found.set_bounds(starts)?;
+        Ok(found)
+    }
+
+    /// The shallowest prefix that has a marker of a Zarr dataset (`nczarr.md` 10.2); else the only entry, so that a
+    /// driver can look at it; else the root.
+    pub(super) fn root_prefix(&self) -> String {
+        let prefixes = self.entries.iter().filter_map(|(key, _)| {
+            let (prefix, name) = key.rsplit_once('/').unwrap_or(("", key));
+            marker::NAMES.contains(&name).then_some(prefix)
+        });
+        let depth = |prefix: &str| if prefix.is_empty() { 0 } else { prefix.split('/').count() };
+        let shallowest = prefixes.min_by_key(|prefix| depth(prefix));
+        let only = self.entries.iter().next().filter(|_| self.entries.len() == 1).map(|(key, _)| key);
+        shallowest.or(only).unwrap_or_default().to_owned()
+    }
+
+    fn shifted(&self, header: Header, name_len: usize, shift: u64) -> Result<Header> {
+        let offset = header.offset.checked_add(shift);
+        let moved = offset.map(|offset| Header { offset, ..header });
+        moved
+            .filter(|moved| least_end(moved, name_len).is_some_and(|end| end <= self.start))
+            .ok_or_else(|| Error::malformed("content of a zip entry lies outside the file"))
+    }
+
+    fn take(&mut self, name: &[u8], header: Header) {
+        let Some(name) = std::str::from_utf8(name).ok().filter(|name| is_safe(name)) else {
+            return self.warn(format!(
+                "zip entry {:?} was skipped: not a plain path",
+                String::from_utf8_lossy(name)
+            ));
+        };
+        if name.ends_with('/') {
+            self.folders.insert(name.to_owned(), header);
+            return;
+        }
+        if let Some(fault) = fault_of(&header) {
+            return self.warn(format!("zip entry {name:?} was skipped: {fault}"));
+        }
+        self.entries.insert(name, Entry { header, bound: self.start, content: OnceLock::new() });
+    }
+
+    fn warn(&mut self, warning: String) {
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Entries must not overlap: a small file could stand for any amount of data. One that is listed twice is one.
+    fn set_bounds(&mut self, mut starts: Vec<(u64, Option<u64>)>) -> Result<()> {
+        starts.sort_unstable();
+        starts.dedup();
+        let overlap =
+            starts.iter().zip(starts.iter().skip(1)).find(|((_, end), (next, _))| *end > Some(*next));
+        if let Some(((at, _), _)) = overlap {
+            return Err(Error::malformed("entries of the zip file overlap").at_offset(*at));
+        }
+        for entry in self.entries.values_mut() {
+            let next = starts.partition_point(|(start, _)| *start <= entry.header.offset);
+            entry.bound = starts.get(next).map_or(self.start, |(start, _)| *start);
+        }
+        Ok(())
+    }
+}
+
+/// Where an entry ends at the earliest.
+fn least_end(header: &Header, name_len: usize) -> Option<u64> {
+    header.offset.checked_add((LOCAL_LEN + name_len) as u64)?.checked_add(header.compressed)
+}
+
+/// Why an entry cannot be what it says.
+fn fault_of(header: &Header) -> Option<&'static str> {
+    // Deflate makes at most 258 bytes of 2 bits.
+    let most = header.compressed.saturating_mul(1032).saturating_add(1032);
+    match header.method {
+        _ if header.flags & format::ENCRYPTED != 0 => Some("encrypted"),
+        format::STORED if header.size != header.compressed => Some("stored, but sizes differ"),
+        format::DEFLATED if header.size > most => Some("declares more bytes than can be compressed into it"),
+        format::STORED | format::DEFLATED => None,
+        _ => Some("unknown compression method"),
+    }
+}
+
+/// Whether a name stays below the root, on every platform.
+fn is_safe(name: &str) -> bool {
+    let path = name.strip_suffix('/').unwrap_or(name);
+    !name.contains(['\\', '\0']) && path.split('/').all(key::is_name)
+}
