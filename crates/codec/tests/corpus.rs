@@ -30,7 +30,14 @@ fn first_chunk(variable: &Path) -> Vec<i32> {
     let specs: Vec<CodecSpec> = filters
         .iter()
         .chain([&array["compressor"]])
-        .filter_map(|codec| codec.as_object().cloned().map(CodecSpec::V2))
+        .filter_map(|codec| codec.as_object().cloned())
+        .map(|mut codec| {
+            if codec["id"] == "szip" {
+                // netcdf-c takes the variable's fastest dimension, and does not write it down.
+                codec.insert("pixels-per-scanline".to_owned(), array["shape"][1].clone());
+            }
+            CodecSpec::V2(codec)
+        })
         .collect();
     let info = ChunkInfo { shape: vec![4, 8], element: Element { byte_len: Some(4) } };
     let chain = Registry::builtin().bind(&specs, &info).unwrap();

@@ -29,6 +29,9 @@ pub(crate) struct Szip {
     block: usize,
     /// Samples in a scanline.
     scanline: usize,
+    /// Whether that is only what HDF5 would choose for the chunk: netcdf-c goes by the variable's shape instead, and
+    /// does not store its choice in Zarr (`nczarr.md` 11.5).
+    guessed: bool,
 }
 
 /// One coded sample.
@@ -61,7 +64,8 @@ impl Szip {
                 return Err(CodecError::unsupported(NAME, reason));
             }
         };
-        let scanline = match parameters.size("pixels-per-scanline")? {
+        let stated = parameters.size("pixels-per-scanline")?;
+        let scanline = match stated {
             Some(0) => return Err(parameters.bad("pixels-per-scanline", &Value::from(0))),
             Some(pixels) => pixels,
             None => usual_scanline(chunk, block as u64)?,
@@ -74,7 +78,7 @@ impl Szip {
             big_endian: mask & MOST_SIGNIFICANT_FIRST != 0,
             differences: mask & NEAREST_NEIGHBOUR != 0,
         };
-        Ok(Self { spread, samples, block, scanline })
+        Ok(Self { spread, samples, block, scanline, guessed: stated.is_none() })
     }
 
     /// Decodes samples until `out` is full.
@@ -90,6 +94,10 @@ impl Szip {
                 self.block(&mut bits, blocks, &mut line).ok_or_else(damaged)?;
             }
             self.write(&line, out);
+        }
+        if self.guessed && bits.left() >= 8 {
+            let reason = format!("its pixels per scanline are not stated, and are not {}", self.scanline);
+            return Err(CodecError::malformed(NAME, reason));
         }
         Ok(())
     }
@@ -294,6 +302,10 @@ impl Bits<'_> {
             |bytes| u64::from_be_bytes(*bytes),
         );
         word << (self.at % 8)
+    }
+
+    fn left(&self) -> usize {
+        self.bytes.len().saturating_mul(8).saturating_sub(self.at)
     }
 
     fn skip(&mut self, count: u32) -> Option<()> {
