@@ -5,6 +5,7 @@ use crate::encode::{RECORDS_OFFSET, encode, encode_records};
 use crate::placer::{ClassicPlacer, Committed};
 use crate::relocation::Relocation;
 use ncirrus_layout::{Error, Phase, Put, Result};
+use std::ops::Range;
 
 impl ClassicPlacer {
     /// The phases of a commit. A new file and one that is rewritten become true at once; in a file that is changed in
@@ -37,9 +38,9 @@ impl ClassicPlacer {
             for (index, piece) in self.scratch.of(var.id) {
                 track.written.insert(index..index.saturating_add(piece.count));
             }
-            if let Some(range) = track.missing_records(track.written.end(), done.records) {
-                track.written.insert(range);
-            }
+            // What was never written has bytes all the same, as in a file that is opened.
+            let rows = if var.is_record { done.records } else { 1 };
+            track.written.insert(0..rows.saturating_mul(track.cut.cells()));
         }
         self.scratch.clear();
         self.actual = self.target.clone();
@@ -154,24 +155,25 @@ impl ClassicPlacer {
 
     /// Fills the end of cells that were written when there were fewer records.
     fn fill_short_cells(&self) -> Result<Vec<Put>> {
-        let mut missing = Vec::new();
+        let mut puts = Vec::new();
         for var in self.definition.part(true).filter(|var| var.is_filled) {
             let Some(track) = self.tracks.get(&var.id) else { continue };
-            let end = track.written.end().max(self.scratch_end(var));
-            let Some(range) = track.missing_records(end, self.definition.records) else { continue };
             let position = self.target.position(var.id)?;
-            let len =
-                (range.end - range.start).checked_mul(position.len).and_then(|len| usize::try_from(len).ok());
-            if let (Some(offset), Some(len)) = (position.offset(range.start, 0), len) {
-                let fill = var.fill_bytes().into_iter().cycle().take(len).collect::<Vec<u8>>();
-                missing.push(self.patch(offset, fill));
+            let in_scratch = self.scratch.of(var.id).map(|(index, piece)| index.saturating_add(piece.count));
+            for end in track.written.ends().chain(in_scratch) {
+                let is_there =
+                    track.written.run_end(end).is_some() || self.scratch.find(var.id, end).is_some();
+                let rest = track.rest_of_cell(end, self.definition.records).filter(|_| !is_there);
+                puts.extend(rest.and_then(|rest| self.fill(var, &position, &rest)));
             }
         }
-        Ok(missing)
+        Ok(puts)
     }
 
-    fn scratch_end(&self, var: &VariableDefinition) -> u64 {
-        self.scratch.of(var.id).map(|(index, piece)| index.saturating_add(piece.count)).max().unwrap_or(0)
+    fn fill(&self, var: &VariableDefinition, position: &Position, records: &Range<u64>) -> Option<Put> {
+        let len = (records.end - records.start).checked_mul(position.len)?;
+        let fill = var.fill_bytes().into_iter().cycle().take(usize::try_from(len).ok()?);
+        Some(self.patch(position.offset(records.start, 0)?, fill.collect()))
     }
 
     /// Makes the file as long as its header says, should its end never have been written.

@@ -135,29 +135,30 @@ impl ClassicPlacer {
     fn may_share_cells(&self, var: &VariableDefinition, target: &Arrangement) -> bool {
         let adjoin = target.records_adjoin(var);
         let Some(track) = self.tracks.get(&var.id) else { return adjoin };
-        let shared = track.cut.rows() > 1;
-        let in_file =
-            track.written.is_empty() || track.written.is_prefix() && self.actual.records_adjoin(var);
-        adjoin && in_file && (shared || !self.scratch.holds(var.id))
+        let lies_together = track.written.is_empty() || self.actual.records_adjoin(var);
+        let has_no_gaps = track.written.is_prefix() && !self.scratch.holds(var.id);
+        adjoin && lies_together && (track.cut.rows() > 1 || has_no_gaps)
     }
 
-    /// Whether anything in the file is not where it has to be.
+    /// Whether anything in the file is not where it has to be, or something that a reader still sees would be overwritten
+    /// (data of a variable that was removed).
     fn must_move(&self, target: &Arrangement) -> bool {
         let moves = |(id, track): (&VarId, &Track)| {
             !track.written.is_empty() && self.actual.position(*id).ok() != target.position(*id).ok()
         };
         let drops_records =
             self.committed.records > 0 && self.actual.record_vars().any(|id| !self.tracks.contains_key(&id));
-        drops_records || self.tracks.iter().any(moves)
+        let data_begin = self.actual.data_begin();
+        let shifts_data = self.committed.file_len > data_begin && target.data_begin() != data_begin;
+        drops_records || shifts_data || self.tracks.iter().any(moves)
     }
 
-    /// Which parts of the file have data.
+    /// Which places are kept: all that a reader of the file knows of, and those of records when there are any.
     pub(crate) fn holding(&self) -> Held {
-        let any = |is_record| {
-            let written = |var: &VariableDefinition| self.tracks.get(&var.id).map(|track| &track.written);
-            self.definition.part(is_record).filter_map(written).any(|written| !written.is_empty())
+        let has_data = |var: &VariableDefinition| {
+            self.tracks.get(&var.id).is_some_and(|track| !track.written.is_empty())
         };
-        Held { fixed: any(false), records: any(true) }
+        Held { fixed: !self.committed.header.is_empty(), records: self.definition.part(true).any(has_data) }
     }
 
     /// Starts to keep the places of what has data, anew after a commit.

@@ -66,9 +66,9 @@ impl Track {
         Ok(count)
     }
 
-    /// The records that are missing at the end of the last cell in the file, `end` being that of all cells there are: such
-    /// a cell was written when the variable was shorter.
-    pub(crate) fn missing_records(&self, end: u64, records: u64) -> Option<std::ops::Range<u64>> {
+    /// The records from `end` to the end of their cell, or of the variable; `None` when there are none. A cell of several
+    /// records that was written when there were fewer lacks them.
+    pub(crate) fn rest_of_cell(&self, end: u64, records: u64) -> Option<std::ops::Range<u64>> {
         let rows = self.cut.rows();
         let cell_end = end.checked_next_multiple_of(rows)?;
         (rows > 1 && end < cell_end.min(records)).then(|| end..cell_end.min(records))

@@ -48,6 +48,11 @@ impl Runs {
         self.runs.len() <= 1 && self.runs.keys().all(|start| *start == 0)
     }
 
+    /// Where the runs end, in ascending order.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = u64> + '_ {
+        self.runs.values().copied()
+    }
+
     /// One more than the largest number; 0 when there is none.
     pub(crate) fn end(&self) -> u64 {
         self.runs.last_key_value().map_or(0, |(_, end)| *end)
