@@ -17,8 +17,10 @@ mod read;
 mod scatter;
 mod session;
 mod view;
+mod write;
 
 pub use dataset::Dataset;
 pub use plan::{Plan, PlannedRequest};
 pub use read::Report;
 pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics};
+pub use write::{Copied, Writer, copy_selection, copy_variable};

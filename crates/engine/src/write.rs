@@ -1,0 +1,323 @@
+//! Writing: staging, encoding, putting and committing, for every format.
+//!
+//! A [`Writer`] holds the model as it is being edited and the cells that are partly written. Cells that a write covers
+//! wholly are encoded at once, on all threads; others are completed in a bounded write-back cache. What is put before a
+//! commit is not yet true: [`Writer::sync`] carries out the format's phases in order, each durable before the next.
+mod cells;
+mod commit;
+mod copy;
+mod definitions;
+mod load;
+mod put;
+mod read;
+mod rows;
+mod stage;
+mod store;
+mod target;
+
+#[cfg(test)]
+mod tests;
+
+pub use copy::{Copied, copy_selection, copy_variable};
+
+use crate::dataset::Dataset;
+use crate::drive::Context;
+use crate::session::Session;
+use definitions::{Definitions, translated};
+use ncirrus_layout::{Abilities, Error, ErrorKind, Memo, ObjectId, Placer, Put, Result, Step, View, Writing};
+use ncirrus_model::{AttributeState, Model, NodeId, VarId};
+use ncirrus_store::Store;
+use put::Output;
+use stage::{Key, Stage};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use target::Target;
+
+/// A dataset that is being written. Many threads may write and read different parts at once; whoever reads sees what
+/// was written before, from every thread. What is not committed by [`sync`](Self::sync) or [`close`](Self::close) is
+/// lost when the writer is dropped.
+pub struct Writer {
+    session: Session,
+    store: Arc<dyn Store>,
+    memo: Arc<Memo>,
+    output: Output,
+    abilities: Abilities,
+    placer: Mutex<Box<dyn Placer>>,
+    definitions: Mutex<Definitions>,
+    /// Held while definitions are put before the format.
+    defining: tokio::sync::Mutex<()>,
+    /// Shared by writes and reads, alone for edits and commits.
+    gate: tokio::sync::RwLock<()>,
+    stage: Arc<Stage>,
+    progress: Mutex<Progress>,
+    failure: OnceLock<Error>,
+}
+
+/// What formats that store every cell still have to write.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Shapes whose cells are all stored.
+    complete: HashMap<VarId, Vec<u64>>,
+    /// Cells that were cut where the array ended then, along an axis that grows, and how long that axis was.
+    cut: HashMap<Key, Vec<u64>>,
+}
+
+impl Session {
+    /// Starts a new dataset at `root`. Nothing is put before the first data or the first commit.
+    ///
+    /// # Errors
+    /// When the format's choices contradict each other, or the store cannot be written to.
+    pub async fn create(
+        &self,
+        store: Arc<dyn Store>,
+        root: ObjectId,
+        writing: Arc<dyn Writing>,
+    ) -> Result<Writer> {
+        let placer = writing.create(&root)?;
+        Writer::new(self, store, placer, Arc::new(Model::new()), HashSet::new())
+    }
+
+    /// Starts changing an open dataset. Everything that is not changed stays as it is.
+    ///
+    /// # Errors
+    /// `Unsupported` when the format or the dataset can only be read, else why it cannot be changed.
+    pub async fn update(&self, dataset: &Dataset) -> Result<Writer> {
+        let writing = dataset.catalog().writing().ok_or_else(|| {
+            Error::unsupported("the dataset can be read but not changed").at_object(dataset.root())
+        })?;
+        let model = Arc::new(with_attributes(dataset).await);
+        let context = self.context(Arc::clone(dataset.store()));
+        let placer = context.drive(|view| writing.update(view, dataset.root(), &model)).await?;
+        let written: HashSet<VarId> = model.variables().into_iter().collect();
+        let writer = Writer::new(self, Arc::clone(dataset.store()), placer, Arc::clone(&model), written)?;
+        let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
+        lock(&writer.progress).complete = shapes.collect();
+        Ok(writer)
+    }
+}
+
+/// The model with all attributes at hand; those that cannot be read are marked damaged.
+async fn with_attributes(dataset: &Dataset) -> Model {
+    let mut model = Model::clone(&dataset.model());
+    let groups = model.walk().into_iter().map(NodeId::Group);
+    let nodes: Vec<NodeId> = groups.chain(model.variables().into_iter().map(NodeId::Variable)).collect();
+    let attributes = dataset.attributes(&nodes).await;
+    for (node, attributes) in nodes.into_iter().zip(attributes) {
+        if let Some(state) = model.attributes_mut(node) {
+            *state = match attributes {
+                Ok(attributes) => AttributeState::Known(attributes),
+                Err(error) => AttributeState::Damaged((&error).into()),
+            };
+        }
+    }
+    model
+}
+
+impl Writer {
+    fn new(
+        session: &Session,
+        store: Arc<dyn Store>,
+        placer: Box<dyn Placer>,
+        model: Arc<Model>,
+        written: HashSet<VarId>,
+    ) -> Result<Self> {
+        if !store.facts().writable {
+            let message = format!("{} cannot be written to", store.id().as_str());
+            return Err(Error::new(ErrorKind::Denied, message));
+        }
+        Ok(Self {
+            session: session.clone(),
+            memo: Arc::new(Memo::new(session.shared.metadata_cache)),
+            output: Output::new(Arc::clone(&session.shared), Arc::clone(&store)),
+            abilities: placer.abilities(),
+            store,
+            placer: Mutex::new(placer),
+            definitions: Mutex::new(Definitions::new(model, written)),
+            defining: tokio::sync::Mutex::new(()),
+            gate: tokio::sync::RwLock::new(()),
+            stage: Arc::default(),
+            progress: Mutex::default(),
+            failure: OnceLock::new(),
+        })
+    }
+
+    /// The model as it is now: edits, and lengths that writing has grown, included.
+    pub fn model(&self) -> Arc<Model> {
+        Arc::clone(&self.definitions().model)
+    }
+
+    /// What the format can do.
+    pub fn abilities(&self) -> &Abilities {
+        &self.abilities
+    }
+
+    /// The session that it was made with.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Changes the model: adds, renames and removes groups, dimensions, types and variables, sets attributes. Several
+    /// edits cost no more than one: the format looks at them before the next data or the next commit, and what it
+    /// cannot hold is an error there, which takes back all edits since it looked last.
+    ///
+    /// # Errors
+    /// What `change` fails with, and `Invalid` when it touches how data already written are stored; the model is then
+    /// as before.
+    pub async fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
+        let _alone = self.gate.write().await;
+        self.check_usable()?;
+        let mut definitions = self.definitions();
+        if !self.abilities.redefine && !definitions.written.is_empty() {
+            return Err(Error::unsupported("the format cannot change definitions after data were written"));
+        }
+        let answer = definitions.edit(change)?;
+        let model = Arc::clone(&definitions.model);
+        self.stage.retain(|var| model.variable(var).is_some());
+        Ok(answer)
+    }
+
+    /// Puts edits before the format, if there are any that it has not seen.
+    async fn define(&self) -> Result<()> {
+        let _one = self.defining.lock().await;
+        let Some(model) = self.definitions().pending() else { return Ok(()) };
+        // Cells may be cut otherwise from here on: what is staged is placed as it was cut.
+        self.flush_all().await?;
+        let puts = match self.try_define(&model).await {
+            Ok(puts) => puts,
+            Err(error) => {
+                self.definitions().roll_back();
+                return Err(error);
+            }
+        };
+        self.definitions().accept();
+        self.put(puts).await
+    }
+
+    async fn try_define(&self, model: &Arc<Model>) -> Result<Vec<Put>> {
+        let model = translated(model, &self.abilities, self.session.registry())?;
+        self.drive(|view, placer| placer.define(view, &model)).await
+    }
+
+    /// A variable bound to codecs and conversions.
+    fn target(&self, var: VarId) -> Result<(Arc<Target>, Arc<Model>)> {
+        let mut definitions = self.definitions();
+        let model = Arc::clone(&definitions.model);
+        if let Some(target) = definitions.targets.get(&var) {
+            return Ok((Arc::clone(target), model));
+        }
+        if model.variable(var).is_none() {
+            return Err(Error::not_found("no such variable"));
+        }
+        let encoding = lock(&self.placer).encoding(var)?;
+        let shared = &self.session.shared;
+        let target = Arc::new(Target::new(&model, var, encoding, &shared.registry, &shared.limits)?);
+        definitions.targets.insert(var, Arc::clone(&target));
+        Ok((target, model))
+    }
+
+    /// Commits everything: what is staged is put, then the format's phases are carried out in order. When it returns,
+    /// all that was written before is durable and visible to others.
+    ///
+    /// # Errors
+    /// The first failure; no later phase is begun then, so that what was true before still is, but for single objects
+    /// that the format replaces one by one. After a failure to put, the writer can only be dropped.
+    pub async fn sync(&self) -> Result<()> {
+        let _alone = self.gate.write().await;
+        self.check_usable()?;
+        self.define().await?;
+        self.commit().await
+    }
+
+    /// Commits everything and ends writing.
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync).
+    pub async fn close(self) -> Result<()> {
+        self.sync().await
+    }
+
+    /// Ends writing without a commit: what was not synced is lost.
+    pub fn abort(self) {
+        drop(self);
+    }
+
+    /// Runs a step of the placer to its end, which may read what was put before.
+    async fn drive<T>(
+        &self,
+        mut step: impl FnMut(&dyn View, &mut dyn Placer) -> Step<T> + Send,
+    ) -> Result<T> {
+        // Each step sees the store as it is now: bytes of earlier steps may have been replaced since.
+        let context =
+            Context { memo: Arc::clone(&self.memo), ..self.session.context(Arc::clone(&self.store)) };
+        context.drive(|view| step(view, lock(&self.placer).as_mut())).await
+    }
+
+    /// Carries out changes; a failure is remembered, because the format already counts on them.
+    async fn put(&self, puts: Vec<Put>) -> Result<()> {
+        self.forget(&puts);
+        self.keep_failure(self.output.put_all(puts).await)
+    }
+
+    fn forget(&self, puts: &[Put]) {
+        for put in puts {
+            match put {
+                Put::Object { object, .. }
+                | Put::Patch { object, .. }
+                | Put::Resize { object, .. }
+                | Put::Move { object, .. }
+                | Put::Delete { object } => self.memo.forget(object),
+                Put::DeleteTree { .. } | Put::CopyTree { .. } | Put::RenameTree { .. } => self.memo.clear(),
+            }
+        }
+    }
+
+    fn keep_failure<T>(&self, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result {
+            let _ = self.failure.set(error.clone());
+        }
+        result
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        match self.failure.get() {
+            None => Ok(()),
+            Some(error) => {
+                let message = "an earlier change could not be put: the writer can only be dropped";
+                Err(Error::new(error.kind(), message).because(error.clone()))
+            }
+        }
+    }
+
+    fn definitions(&self) -> MutexGuard<'_, Definitions> {
+        lock(&self.definitions)
+    }
+
+    /// Bytes that staged cells may take.
+    fn stage_budget(&self) -> usize {
+        self.session.shared.memory / 2
+    }
+
+    /// Bytes of cells that are worked on at once.
+    fn window_budget(&self) -> usize {
+        self.session.shared.memory / 4
+    }
+
+    /// How many threads may hold a cell of that size at once: each needs it decoded, encoded and in between.
+    fn lanes(&self, cell_bytes: usize) -> usize {
+        (self.window_budget() / cell_bytes.saturating_mul(3).max(1)).max(1)
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("store", self.store.id())
+            .field("staged_bytes", &self.stage.held())
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,218 @@
+//! Making it all true, in order.
+use super::definitions::translated;
+use super::load::{Stored, cells_of};
+use super::stage::Key;
+use super::target::Target;
+use super::{Writer, lock};
+use ncirrus_layout::{Cells, Edge, Result, Work};
+use ncirrus_model::{FillValue, Model, VarId};
+use std::sync::Arc;
+
+impl Writer {
+    /// Puts what is staged, then carries out the format's phases. Nobody else writes meanwhile.
+    pub(super) async fn commit(&self) -> Result<()> {
+        self.complete_cut_cells().await?;
+        self.flush_all().await?;
+        if !self.abilities.sparse {
+            for var in self.model().variables() {
+                self.fill_unwritten(var).await?;
+            }
+        }
+        let model = translated(&self.model(), &self.abilities, self.session.registry())?;
+        let phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;
+        // What was put before must be durable before anything says that it is there.
+        self.keep_failure(self.output.barrier())?;
+        for phase in phases {
+            self.forget(&phase.puts);
+            self.keep_failure(self.output.run_phase(phase).await)?;
+            self.keep_failure(self.output.barrier())?;
+        }
+        lock(&self.placer).committed();
+        self.memo.clear();
+        Ok(())
+    }
+
+    /// Stages cells that were cut where the array ended and now have more elements inside it.
+    async fn complete_cut_cells(&self) -> Result<()> {
+        if self.abilities.sparse {
+            return Ok(());
+        }
+        let cut = std::mem::take(&mut lock(&self.progress).cut);
+        for (key, array) in cut {
+            match self.model().variable(key.var) {
+                Some(_) if self.model().shape(key.var) != array => self.stage_as_is(key).await?,
+                Some(_) => _ = lock(&self.progress).cut.insert(key, array),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Stages a cell with the elements that it has, fill for those that are new.
+    async fn stage_as_is(&self, key: Key) -> Result<()> {
+        let (target, model) = self.target(key.var)?;
+        let mut held = self.stage.lock(key).await;
+        if held.slot.contents.is_some() {
+            return Ok(());
+        }
+        let found = self.find(&target, Cells::one(&held.key.cell)).await?;
+        let contents = self.session.shared.workers.with(|worker| {
+            let stored = found.first().unwrap_or(&Stored::Absent);
+            let buffers = (&mut worker.encoded, &mut worker.scratch);
+            self.load((&target, &model), &held.key.cell, stored, buffers)
+        });
+        held.slot.contents = Some(contents?);
+        Ok(())
+    }
+
+    /// Stores fill in every cell that was never written, for formats that store all cells. A variable without fill
+    /// gets only its last cell, so that the file is long enough.
+    async fn fill_unwritten(&self, var: VarId) -> Result<()> {
+        let (target, model) = self.target(var)?;
+        let array = model.shape(var);
+        let complete = lock(&self.progress).complete.get(&var).cloned();
+        if complete.as_ref() == Some(&array) || array.contains(&0) {
+            return Ok(());
+        }
+        self.complete_edge(&target, &array, complete.as_deref()).await?;
+        let has_fill = model.variable(var).is_some_and(|variable| variable.fill != FillValue::None);
+        let mut walk = Walk::new(&target, &array, if has_fill { complete.as_deref() } else { None });
+        if !has_fill {
+            walk.skip_to_last();
+        }
+        loop {
+            let cells = walk.window();
+            if cells.is_empty() {
+                break;
+            }
+            self.fill_window((&target, &model), cells).await?;
+        }
+        lock(&self.progress).complete.insert(var, array);
+        Ok(())
+    }
+
+    /// An earlier commit may have cut the last cells along an axis that has grown since.
+    async fn complete_edge(&self, target: &Target, array: &[u64], complete: Option<&[u64]>) -> Result<()> {
+        let (Some(old), Edge::Clipped) = (complete, target.encoding.edge) else { return Ok(()) };
+        let (Some(&old_len), Some(&len)) = (old.first(), array.first()) else { return Ok(()) };
+        let grid = &target.encoding.grid;
+        let Some(last) = old_len.checked_sub(1).and_then(|last| grid.cell_at(0, last)) else { return Ok(()) };
+        if len <= old_len || grid.span(0, last).is_none_or(|span| span.end == old_len) {
+            return Ok(());
+        }
+        let mut edge = Walk::new(target, array, None);
+        edge.only(last);
+        loop {
+            let cells = edge.window();
+            if cells.is_empty() {
+                return self.flush_all().await;
+            }
+            for cell in cells.iter() {
+                self.stage_as_is(Key { var: target.var, cell: cell.to_vec() }).await?;
+            }
+            self.flush_all().await?;
+        }
+    }
+
+    async fn fill_window(&self, (target, model): (&Arc<Target>, &Arc<Model>), cells: Cells) -> Result<()> {
+        let found = self.find(target, cells.clone()).await?;
+        let absent = cells.iter().zip(&found).filter(|(_, found)| matches!(found, Stored::Absent));
+        let absent = cells_of(cells.rank(), absent.map(|(cell, _)| cell));
+        let work = [Work { var: target.var, cells: absent.clone() }];
+        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let puts = std::sync::Mutex::new(Vec::new());
+        let jobs: Vec<&[u64]> = absent.iter().collect();
+        let cost = jobs.first().map_or(1, |cell| target.cell_cost(cell));
+        self.session.shared.for_each(jobs, self.lanes(cost), |cell, worker| {
+            let blank = target.blank(&target.cell_shape(cell)?)?;
+            let key = Key { var: target.var, cell: cell.to_vec() };
+            let placed = self.store_contents((target, model), &key, &blank, &prepared, worker)?;
+            match self.output.local() {
+                Some(local) => {
+                    self.forget(&placed);
+                    let done = placed.into_iter().try_for_each(|put| super::put::put_locally(local, put));
+                    self.keep_failure(done)
+                }
+                None => {
+                    lock(&puts).extend(placed);
+                    Ok(())
+                }
+            }
+        })?;
+        self.put(puts.into_inner().unwrap_or_default()).await
+    }
+}
+
+/// All cells of an array, a window at a time.
+struct Walk {
+    /// First and last-but-one coordinate per axis.
+    bounds: Vec<(u64, u64)>,
+    at: Option<Vec<u64>>,
+    window: usize,
+}
+
+impl Walk {
+    /// Cells of an array of that shape, without those inside `complete` as far as one axis alone has grown.
+    fn new(target: &Target, array: &[u64], complete: Option<&[u64]>) -> Self {
+        let grid = &target.encoding.grid;
+        let cells = |axis: usize, len: u64| grid.cells_along(axis, len);
+        let mut bounds: Vec<(u64, u64)> =
+            array.iter().enumerate().map(|(axis, len)| (0, cells(axis, *len))).collect();
+        if let Some(old) = complete {
+            let mut grown = (0..array.len()).filter(|axis| old.get(*axis) != array.get(*axis));
+            if let (Some(axis), None) = (grown.next(), grown.next())
+                && let (Some(bound), Some(old)) = (bounds.get_mut(axis), old.get(axis))
+            {
+                bound.0 = cells(axis, *old);
+            }
+        }
+        let at = bounds
+            .iter()
+            .all(|(first, end)| first < end)
+            .then(|| bounds.iter().map(|(first, _)| *first).collect());
+        Self { bounds, at, window: WINDOW_CELLS }
+    }
+
+    /// Only the cells at one coordinate of the first axis.
+    fn only(&mut self, cell: u64) {
+        if let (Some(bound), Some(at)) =
+            (self.bounds.first_mut(), self.at.as_mut().and_then(|at| at.first_mut()))
+        {
+            *bound = (cell, cell + 1);
+            *at = cell;
+        }
+    }
+
+    /// Only the last cell.
+    fn skip_to_last(&mut self) {
+        if self.at.is_some() {
+            self.at = Some(self.bounds.iter().map(|(_, end)| end - 1).collect());
+        }
+    }
+
+    fn window(&mut self) -> Cells {
+        let mut cells = Cells::new(self.bounds.len());
+        while let Some(at) = self.at.take().filter(|_| cells.len() < self.window) {
+            cells.push(&at);
+            self.at = self.after(at);
+            if cells.len() == self.window {
+                break;
+            }
+        }
+        cells
+    }
+
+    fn after(&self, mut at: Vec<u64>) -> Option<Vec<u64>> {
+        for (slot, (first, end)) in at.iter_mut().zip(&self.bounds).rev() {
+            *slot += 1;
+            if *slot < *end {
+                return Some(at);
+            }
+            *slot = *first;
+        }
+        None
+    }
+}
+
+/// Most cells that are filled at once.
+const WINDOW_CELLS: usize = 256;

@@ -1,0 +1,149 @@
+//! The model as it is being edited, and what the format has accepted of it.
+use super::target::Target;
+use ncirrus_codec::{CodecEntry, Element, Registry, names};
+use ncirrus_layout::{Abilities, Error, Result};
+use ncirrus_model::{CodecSpace, CodecSpec, Model, Selection, VarId};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// The model as it is being edited, and what the format has accepted of it.
+#[derive(Debug)]
+pub(super) struct Definitions {
+    /// As edited, current lengths of growing dimensions included.
+    pub(super) model: Arc<Model>,
+    /// The state that the format accepted last; `None` when that is `model`.
+    accepted: Option<Arc<Model>>,
+    /// Variables bound to codecs and conversions, made when first used.
+    pub(super) targets: HashMap<VarId, Arc<Target>>,
+    /// Variables that have data, whose storage cannot change any more.
+    pub(super) written: HashSet<VarId>,
+}
+
+impl Definitions {
+    /// Nothing is accepted yet beyond `model`.
+    pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>) -> Self {
+        Self { accepted: Some(Arc::clone(&model)), model, targets: HashMap::new(), written }
+    }
+
+    /// Changes the model; a failed change leaves it as it was.
+    ///
+    /// # Errors
+    /// What the change fails with; `Invalid` when it touches how written data are stored.
+    pub(super) fn edit<T>(&mut self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
+        let mut edited = Model::clone(&self.model);
+        let answer = change(&mut edited)?;
+        self.check_written(&edited)?;
+        let before = std::mem::replace(&mut self.model, Arc::new(edited));
+        self.accepted.get_or_insert(before);
+        Ok(answer)
+    }
+
+    fn check_written(&self, edited: &Model) -> Result<()> {
+        for &var in &self.written {
+            let (Some(old), Some(new)) = (self.model.variable(var), edited.variable(var)) else { continue };
+            let same = old.ty == new.ty
+                && old.dims == new.dims
+                && old.fill == new.fill
+                && old.endianness == new.endianness
+                && old.storage == new.storage
+                && old.filters == new.filters;
+            if !same {
+                let message = "the variable has data: its type, shape, fill value and storage are settled";
+                return Err(Error::invalid(message).at_path(edited.variable_path(var)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The model that the format has not accepted yet.
+    pub(super) fn pending(&self) -> Option<Arc<Model>> {
+        self.accepted.as_ref().map(|_| Arc::clone(&self.model))
+    }
+
+    /// The format accepted the model.
+    pub(super) fn accept(&mut self) {
+        self.accepted = None;
+        self.targets.clear();
+        self.written.retain(|var| self.model.variable(*var).is_some());
+    }
+
+    /// The format refused the model: back to what it accepted last, which it will be told again.
+    pub(super) fn roll_back(&mut self) {
+        if let Some(accepted) = &self.accepted {
+            self.model = Arc::clone(accepted);
+            self.targets.clear();
+        }
+    }
+
+    /// Raises the lengths of unlimited dimensions so that a selection fits. True when any grew.
+    ///
+    /// # Errors
+    /// `Invalid` when the selection does not fit the other axes.
+    pub(super) fn grow(&mut self, var: VarId, selection: &Selection) -> Result<bool> {
+        let shape = self.model.shape(var);
+        selection.check_growing(&shape, &self.model.growing(var))?;
+        let extent = selection.extent().unwrap_or_default();
+        let dims = self.model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default();
+        if selection.element_count() == Some(0) || extent.iter().zip(&shape).all(|(end, len)| end <= len) {
+            return Ok(false);
+        }
+        let model = Arc::make_mut(&mut self.model);
+        for (dim, end) in dims.into_iter().zip(extent) {
+            model.grow(dim, end)?;
+        }
+        Ok(true)
+    }
+}
+
+/// The model with all filters described in the format's own words.
+///
+/// # Errors
+/// `Unsupported` naming the variable and the filter that has no such description, or cannot be applied on writing.
+pub(super) fn translated(
+    model: &Arc<Model>,
+    abilities: &Abilities,
+    registry: &Registry,
+) -> Result<Arc<Model>> {
+    let mut result = Arc::clone(model);
+    for var in model.variables() {
+        let Some(variable) = model.variable(var).filter(|variable| !variable.filters.is_empty()) else {
+            continue;
+        };
+        let byte_len = model.packed_len(variable.ty).and_then(|len| usize::try_from(len).ok());
+        let translate = |spec: &CodecSpec| in_space(spec, abilities.codecs, &Element { byte_len }, registry);
+        let filters = variable.filters.iter().map(translate).collect::<Result<Vec<_>>>();
+        let filters = filters.map_err(|error| error.at_path(model.variable_path(var)))?;
+        if filters != variable.filters
+            && let Some(variable) = Arc::make_mut(&mut result).variable_mut(var)
+        {
+            variable.filters = filters;
+        }
+    }
+    Ok(result)
+}
+
+fn in_space(
+    spec: &CodecSpec,
+    space: Option<CodecSpace>,
+    element: &Element,
+    registry: &Registry,
+) -> Result<CodecSpec> {
+    let space = space.ok_or_else(|| {
+        Error::unsupported(format!("the format stores no filters, and {} is asked for", spec.identifier()))
+    })?;
+    let translated = names::translate(spec, space, element).map_err(crate::decode::codec_error)?;
+    match registry.known().iter().find(|entry| is_named(entry, &translated)) {
+        Some(entry) if !entry.encodes => {
+            Err(Error::unsupported(format!("codec {} can be read but not written", spec.identifier())))
+        }
+        _ => Ok(translated),
+    }
+}
+
+fn is_named(entry: &CodecEntry, spec: &CodecSpec) -> bool {
+    match spec {
+        CodecSpec::Hdf5 { id, .. } => entry.hdf5 == Some(*id),
+        CodecSpec::V2(_) => entry.v2.contains(&spec.identifier().as_str()),
+        CodecSpec::V3 { name, .. } => entry.v3.contains(&name.as_str()),
+    }
+}

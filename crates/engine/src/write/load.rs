@@ -1,0 +1,126 @@
+//! Cells as they are in the store: for completing partly written ones, and for reading back.
+use super::Writer;
+use super::cells::to_index;
+use super::stage::Contents;
+use super::target::Target;
+use bytes::Bytes;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use ncirrus_codec::Scratch;
+use ncirrus_layout::{Cells, ChunkRef, Location, Result, Want};
+use ncirrus_model::Model;
+
+/// Where a cell is, and its bytes once they are at hand.
+#[derive(Debug, Clone)]
+pub(super) enum Stored {
+    /// Never written.
+    Absent,
+    /// In a local store; whoever needs it reads it.
+    There(ChunkRef),
+    /// At hand, and the codecs that were skipped.
+    Bytes(Bytes, u32),
+}
+
+impl Writer {
+    /// Finds cells; those in remote stores are fetched, many at once.
+    pub(super) async fn find(&self, target: &Target, cells: Cells) -> Result<Vec<Stored>> {
+        if cells.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = self.drive(|view, placer| placer.locate(view, target.var, &cells)).await;
+        let found = found.map_err(|error| error.at_path(target.path.clone()))?;
+        if self.output.local().is_some() {
+            return Ok(found.into_iter().map(at_hand).collect());
+        }
+        self.fetch(found).await
+    }
+
+    async fn fetch(&self, found: Vec<ChunkRef>) -> Result<Vec<Stored>> {
+        let most = self.store.facts().concurrency.max(1);
+        let mut stored: Vec<Stored> = found.into_iter().map(at_hand).collect();
+        let requests: Vec<_> =
+            stored.iter().enumerate().filter_map(|(at, stored)| request(at, stored)).collect();
+        let (mut waiting, mut under_way) = (requests.into_iter(), FuturesUnordered::new());
+        loop {
+            while under_way.len() < most
+                && let Some((at, object, want, mask)) = waiting.next()
+            {
+                let fetching = self.session.shared.network.fetch(&self.store, object, want)?;
+                under_way.push(async move { (at, mask, fetching.await) });
+            }
+            let Some((at, mask, blob)) = under_way.next().await else { return Ok(stored) };
+            let bytes = blob?.map(|blob| blob.bytes);
+            if let Some(slot) = stored.get_mut(at) {
+                *slot = bytes.map_or(Stored::Absent, |bytes| Stored::Bytes(bytes, mask));
+            }
+        }
+    }
+
+    /// The elements of a whole cell, fill where nothing was written.
+    pub(super) fn load(
+        &self,
+        (target, model): (&Target, &Model),
+        cell: &[u64],
+        stored: &Stored,
+        (encoded, scratch): (&mut Vec<u8>, &mut Scratch),
+    ) -> Result<Contents> {
+        let array = model.shape(target.var);
+        let limits = &self.session.shared.limits;
+        let decode = |raw: &[u8], mask: u32, scratch: &mut Scratch| {
+            let contents = target.decode(model, cell, &array, (raw, mask), limits, scratch);
+            contents.map_err(|error| target.located(error, cell))
+        };
+        match stored {
+            Stored::Bytes(bytes, mask) => decode(bytes, *mask, scratch),
+            Stored::There(found) if self.read_local(found, encoded)? => decode(encoded, found.mask, scratch),
+            Stored::There(_) | Stored::Absent => target.blank(&target.cell_shape(cell)?),
+        }
+    }
+
+    /// Reads a chunk into the buffer; false when it does not exist.
+    fn read_local(&self, found: &ChunkRef, encoded: &mut Vec<u8>) -> Result<bool> {
+        let Some(local) = self.output.local() else { return Ok(false) };
+        let limit = self.session.shared.limits.chunk_bytes;
+        encoded.clear();
+        match &found.location {
+            Location::Object(object) => Ok(local.read_whole(object, limit, encoded)?.is_some()),
+            Location::Bytes(object, range) => {
+                let len =
+                    self.session.shared.limits.chunk_len(range.end.saturating_sub(range.start), "a chunk")?;
+                encoded.resize(len, 0);
+                let have = local.read_into(object, range.start, encoded)?;
+                encoded.truncate(have.unwrap_or(0));
+                Ok(have.is_some())
+            }
+            Location::Inline(_) | Location::Absent => Ok(false),
+        }
+    }
+}
+
+fn at_hand(found: ChunkRef) -> Stored {
+    match found.location {
+        Location::Absent => Stored::Absent,
+        Location::Inline(bytes) => Stored::Bytes(bytes, found.mask),
+        Location::Bytes(..) | Location::Object(_) => Stored::There(found),
+    }
+}
+
+fn request(at: usize, stored: &Stored) -> Option<(usize, ncirrus_layout::ObjectId, Want, u32)> {
+    let Stored::There(found) = stored else { return None };
+    match &found.location {
+        Location::Object(object) => Some((at, object.clone(), Want::All, found.mask)),
+        Location::Bytes(object, range) => Some((at, object.clone(), Want::Range(range.clone()), found.mask)),
+        Location::Inline(_) | Location::Absent => None,
+    }
+}
+
+/// Cells of the given coordinates.
+pub(super) fn cells_of<'a>(rank: usize, cells: impl Iterator<Item = &'a [u64]>) -> Cells {
+    let mut list = Cells::new(rank);
+    cells.for_each(|cell| list.push(cell));
+    list
+}
+
+/// A number of elements in memory.
+pub(super) fn count_of(count: Option<u64>) -> Result<usize> {
+    to_index(count.unwrap_or(u64::MAX))
+}

@@ -1,0 +1,300 @@
+//! Carrying out changes of the store.
+use crate::session::Shared;
+use bytes::Bytes;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use ncirrus_layout::{Error, Listing, ObjectId, Phase, Put, Result, Want};
+use ncirrus_store::{LocalStore, Precondition, Store};
+use std::sync::Arc;
+
+/// The store that is written to.
+#[derive(Clone)]
+pub(super) struct Output {
+    session: Arc<Shared>,
+    store: Arc<dyn Store>,
+}
+
+impl Output {
+    /// Changes go to `store`.
+    pub(super) fn new(session: Arc<Shared>, store: Arc<dyn Store>) -> Self {
+        Self { session, store }
+    }
+
+    /// The store, when changes can be carried out on any thread at once.
+    pub(super) fn local(&self) -> Option<&dyn LocalStore> {
+        self.store.local()
+    }
+
+    /// Carries out changes that may happen in any order.
+    ///
+    /// # Errors
+    /// The first failure; further changes are not begun then.
+    pub(super) async fn put_all(&self, puts: Vec<Put>) -> Result<()> {
+        if let Some(local) = self.local() {
+            if puts.iter().all(|put| matches!(put, Put::Object { .. } | Put::Delete { .. })) {
+                return self.session.for_each(puts, usize::MAX, |put, _| put_locally(local, put));
+            }
+            return puts.into_iter().try_for_each(|put| put_locally(local, put));
+        }
+        let (simple, trees): (Vec<_>, Vec<_>) =
+            puts.into_iter().partition(|put| matches!(put, Put::Object { .. } | Put::Delete { .. }));
+        self.put_remotely(simple).await?;
+        for tree in trees {
+            self.change_tree(tree).await?;
+        }
+        Ok(())
+    }
+
+    async fn put_remotely(&self, puts: Vec<Put>) -> Result<()> {
+        let most = self.store.facts().concurrency.max(1);
+        let mut waiting = puts.into_iter();
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while under_way.len() < most
+                && let Some(put) = waiting.next()
+            {
+                under_way.push(self.spawn(put)?);
+            }
+            match under_way.next().await {
+                None => return Ok(()),
+                Some(done) => {
+                    done.map_err(|error| Error::internal("a request was abandoned").because(error))??;
+                }
+            }
+        }
+    }
+
+    fn spawn(&self, put: Put) -> Result<tokio::task::JoinHandle<Result<()>>> {
+        let store = Arc::clone(&self.store);
+        Ok(self.session.network.handle()?.spawn(async move {
+            match put {
+                Put::Object { object, body } => {
+                    let done = store.put(&object, body, Precondition::None).await;
+                    done.map(|_| ()).map_err(|error| error.at_object(&object))
+                }
+                Put::Delete { object } => {
+                    store.delete(&object).await.map_err(|error| error.at_object(&object))
+                }
+                other => Err(Error::unsupported(format!("{} on a remote store", name_of(&other)))),
+            }
+        }))
+    }
+
+    /// Changes of whole trees on stores that know only objects.
+    async fn change_tree(&self, put: Put) -> Result<()> {
+        match put {
+            Put::DeleteTree { prefix } => self.delete_below(&prefix).await,
+            Put::CopyTree { from, to } => self.copy_below(&from, &to).await,
+            Put::RenameTree { from, to } => {
+                self.copy_below(&from, &to).await?;
+                self.delete_below(&from).await
+            }
+            other => Err(Error::unsupported(format!("{} on a remote store", name_of(&other)))),
+        }
+    }
+
+    async fn delete_below(&self, prefix: &ObjectId) -> Result<()> {
+        let keys = self.below(prefix).await?;
+        self.put_remotely(keys.into_iter().map(|object| Put::Delete { object }).collect()).await
+    }
+
+    async fn copy_below(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
+        for object in self.below(from).await? {
+            let Some(copy) = moved(&object, from, to) else { continue };
+            let request = self.session.network.fetch(&self.store, object, Want::All)?;
+            if let Some(blob) = request.await? {
+                self.put_remotely(vec![Put::Object { object: copy, body: blob.bytes }]).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All objects below a prefix.
+    async fn below(&self, prefix: &ObjectId) -> Result<Vec<ObjectId>> {
+        let (mut objects, mut prefixes) = (Vec::new(), vec![prefix.clone()]);
+        while let Some(prefix) = prefixes.pop() {
+            let mut page = None;
+            loop {
+                let listing: Listing =
+                    self.session.network.list(&self.store, prefix.clone(), page.clone())?.await?;
+                sort_entries(&prefix, &listing, &mut objects, &mut prefixes);
+                page = listing.next;
+                if page.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(objects)
+    }
+
+    /// Carries out a phase.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub(super) async fn run_phase(&self, phase: Phase) -> Result<()> {
+        if !phase.rewrite {
+            return self.put_all(phase.puts).await;
+        }
+        let local = self.local().ok_or_else(|| Error::unsupported("rewriting a file on a remote store"))?;
+        rewrite(local, phase.puts, || self.barrier())
+    }
+
+    /// Makes durable what was put before, unless the session does without.
+    ///
+    /// # Errors
+    /// When the store cannot.
+    pub(super) fn barrier(&self) -> Result<()> {
+        match self.local() {
+            Some(local) if self.session.durable => local.barrier(),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Carries out one change on a local store.
+///
+/// # Errors
+/// What the store fails with.
+pub(super) fn put_locally(local: &dyn LocalStore, put: Put) -> Result<()> {
+    match put {
+        Put::Object { object, body } => local.put_bytes(&object, body, &Precondition::None).map(|_| ()),
+        Put::Patch { object, offset, body } => local.write_at(&object, offset, &body),
+        Put::Resize { object, len } => local.resize(&object, len),
+        Put::Move { object, from, to, len } => move_bytes(local, &object, (from, to, len)),
+        Put::Delete { object } => local.delete(&object),
+        Put::DeleteTree { prefix } => local.delete_tree(&prefix),
+        Put::CopyTree { from, to } => copy_tree(local, &from, &to),
+        Put::RenameTree { from, to } => local.rename(&from, &to),
+    }
+}
+
+fn copy_tree(local: &dyn LocalStore, from: &ObjectId, to: &ObjectId) -> Result<()> {
+    let (mut objects, mut prefixes) = (Vec::new(), vec![from.clone()]);
+    while let Some(prefix) = prefixes.pop() {
+        let mut page = None;
+        loop {
+            let listing = local.list(&prefix, page.as_deref())?;
+            sort_entries(&prefix, &listing, &mut objects, &mut prefixes);
+            page = listing.next;
+            if page.is_none() {
+                break;
+            }
+        }
+    }
+    for object in objects {
+        let Some(copy) = moved(&object, from, to) else { continue };
+        let mut body = Vec::new();
+        if local.read_whole(&object, u64::MAX, &mut body)?.is_some() {
+            local.put_bytes(&copy, Bytes::from(body), &Precondition::None)?;
+        }
+    }
+    Ok(())
+}
+
+fn sort_entries(
+    prefix: &ObjectId,
+    listing: &Listing,
+    objects: &mut Vec<ObjectId>,
+    prefixes: &mut Vec<ObjectId>,
+) {
+    for entry in &listing.entries {
+        let list = if entry.is_prefix { &mut *prefixes } else { &mut *objects };
+        list.push(prefix.child(&entry.name));
+    }
+}
+
+/// The object below `from` as it is called below `to`.
+fn moved(object: &ObjectId, from: &ObjectId, to: &ObjectId) -> Option<ObjectId> {
+    Some(to.child(object.key().strip_prefix(from.key())?.trim_start_matches('/')))
+}
+
+/// Moves bytes inside an object, from whichever end overlapping bytes are safe.
+fn move_bytes(local: &dyn LocalStore, object: &ObjectId, (from, to, len): (u64, u64, u64)) -> Result<()> {
+    let (mut buffer, mut done) = (vec![0; MOVE_BYTES], 0);
+    while done < len {
+        let part = (len - done).min(MOVE_BYTES as u64);
+        let at = if to > from { len - done - part } else { done };
+        let size = usize::try_from(part).unwrap_or(MOVE_BYTES);
+        let piece = buffer.get_mut(..size).unwrap_or_default();
+        let have = local.read_into(object, from + at, piece)?.unwrap_or(0);
+        if have < piece.len() {
+            return Err(Error::malformed("the file ends inside bytes that are to be moved")
+                .at_object(object)
+                .at_offset(from + at));
+        }
+        local.write_at(object, to + at, piece)?;
+        done += part;
+    }
+    Ok(())
+}
+
+/// Carries out changes of one object on a copy of it, which then takes its place.
+fn rewrite(local: &dyn LocalStore, puts: Vec<Put>, barrier: impl Fn() -> Result<()>) -> Result<()> {
+    let Some(object) = puts.iter().find_map(|put| target_of(put).cloned()) else { return Ok(()) };
+    let copy = ObjectId::new(object.store.clone(), format!("{}.rewritten", object.key()));
+    let done = (|| {
+        local.delete(&copy)?;
+        copy_object(local, &object, &copy)?;
+        for put in puts {
+            put_locally(local, retarget(put, &object, &copy)?)?;
+        }
+        barrier()?;
+        local.replace(&copy, &object)
+    })();
+    if done.is_err() {
+        // The copy is of no use any more; that it could not be made is the error to tell.
+        let _ = local.delete(&copy);
+    }
+    done
+}
+
+fn copy_object(local: &dyn LocalStore, from: &ObjectId, to: &ObjectId) -> Result<()> {
+    let (mut buffer, mut offset) = (vec![0; MOVE_BYTES], 0);
+    loop {
+        let Some(have) = local.read_into(from, offset, &mut buffer)? else { return Ok(()) };
+        local.write_at(to, offset, &buffer[..have])?;
+        offset += have as u64;
+        if have < buffer.len() {
+            return Ok(());
+        }
+    }
+}
+
+fn target_of(put: &Put) -> Option<&ObjectId> {
+    match put {
+        Put::Object { object, .. }
+        | Put::Patch { object, .. }
+        | Put::Resize { object, .. }
+        | Put::Move { object, .. } => Some(object),
+        Put::Delete { .. } | Put::DeleteTree { .. } | Put::CopyTree { .. } | Put::RenameTree { .. } => None,
+    }
+}
+
+fn retarget(put: Put, from: &ObjectId, to: &ObjectId) -> Result<Put> {
+    if target_of(&put) != Some(from) {
+        return Err(Error::internal("a file is rewritten together with other changes"));
+    }
+    let object = to.clone();
+    Ok(match put {
+        Put::Object { body, .. } => Put::Object { object, body },
+        Put::Patch { offset, body, .. } => Put::Patch { object, offset, body },
+        Put::Resize { len, .. } => Put::Resize { object, len },
+        Put::Move { from, to, len, .. } => Put::Move { object, from, to, len },
+        other => other,
+    })
+}
+
+fn name_of(put: &Put) -> &'static str {
+    match put {
+        Put::Object { .. } => "replacing an object",
+        Put::Patch { .. } => "writing at an offset",
+        Put::Resize { .. } => "cutting an object",
+        Put::Move { .. } => "moving bytes",
+        Put::Delete { .. } => "removing an object",
+        Put::DeleteTree { .. } => "removing a tree",
+        Put::CopyTree { .. } => "copying a tree",
+        Put::RenameTree { .. } => "renaming a tree",
+    }
+}
+
+/// Bytes that are moved or copied at once.
+const MOVE_BYTES: usize = 4 << 20;

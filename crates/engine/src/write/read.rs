@@ -1,0 +1,92 @@
+//! Reading what is being written: staged over placed over committed.
+use super::cells::{Part, Touched};
+use super::load::{Stored, cells_of, count_of};
+use super::rows::Gathered;
+use super::stage::{Contents, Held, Key};
+use super::target::Target;
+use super::{Writer, lock};
+use ncirrus_layout::{Error, Result, StoredType};
+use ncirrus_model::{Model, Selection, Values, VarId};
+use std::sync::{Mutex, PoisonError};
+
+/// A cell that is read: locked, with what is staged or stored of it.
+struct Job {
+    at: usize,
+    part: Part,
+    held: Held,
+    stored: Option<Stored>,
+}
+
+impl Writer {
+    /// Reads the selected elements of a variable as they were written so far, by whichever thread.
+    ///
+    /// # Errors
+    /// `Invalid` when the selection does not fit the variable, else what reading fails with.
+    pub async fn read(&self, var: VarId, selection: &Selection) -> Result<Values> {
+        let _shared = self.gate.read().await;
+        self.check_usable()?;
+        self.define().await?;
+        let (target, model) = self.target(var)?;
+        let located = |error: Error| error.at_path(target.path.clone());
+        selection.check(&model.shape(var)).map_err(|error| located(error.into()))?;
+        if let StoredType::Reference { .. } = target.encoding.stored {
+            let message =
+                "variable-length values of this format cannot be read back before they are committed";
+            return Err(located(Error::unsupported(message)));
+        }
+        let count = count_of(selection.element_count()).map_err(located)?;
+        let array = model.shape(var);
+        let touched = Touched::new(selection, &target.encoding.grid, &array, &target.growing);
+        let touched = touched.map_err(located)?;
+        let mut gathered = Gathered::new(&model, &target, count)?;
+        let mut parts = touched.parts().peekable();
+        while parts.peek().is_some() {
+            let window = self.window(&target, &mut parts);
+            self.read_window((&target, &model), &touched, window, &mut gathered).await?;
+        }
+        gathered.finish(&model, &target, count)
+    }
+
+    async fn read_window(
+        &self,
+        (target, model): (&Target, &Model),
+        touched: &Touched,
+        parts: Vec<Part>,
+        gathered: &mut Gathered,
+    ) -> Result<()> {
+        let cost = parts.first().map_or(1, |part| target.cell_cost(&part.cell));
+        let mut jobs = Vec::with_capacity(parts.len());
+        for (at, part) in parts.into_iter().enumerate() {
+            let key = Key { var: target.var, cell: part.cell.clone() };
+            jobs.push(Job { at, part, held: self.stage.lock(key).await, stored: None });
+        }
+        let mut unstaged: Vec<&mut Job> =
+            jobs.iter_mut().filter(|job| job.held.slot.contents.is_none()).collect();
+        let cells = unstaged.iter().map(|job| job.part.cell.as_slice());
+        let found = self.find(target, cells_of(target.encoding.grid.rank(), cells)).await?;
+        for (job, found) in unstaged.iter_mut().zip(found) {
+            job.stored = Some(found);
+        }
+        let loaded = Mutex::new(Vec::with_capacity(jobs.len()));
+        self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
+            let contents: Option<Contents> = match &job.stored {
+                None => None,
+                Some(stored) => {
+                    let buffers = (&mut worker.encoded, &mut worker.scratch);
+                    Some(self.load((target, model), &job.part.cell, stored, buffers)?)
+                }
+            };
+            lock(&loaded).push((job, contents));
+            Ok(())
+        })?;
+        let mut loaded = loaded.into_inner().unwrap_or_else(PoisonError::into_inner);
+        loaded.sort_by_key(|(job, _)| job.at);
+        for (job, contents) in loaded {
+            let shape = target.cell_shape(&job.part.cell)?;
+            let contents = contents.as_ref().or(job.held.slot.contents.as_ref());
+            let contents = contents.ok_or_else(|| Error::internal("a cell without contents"))?;
+            gathered.gather(touched, &job.part, &shape, target, contents)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! Moving picked elements between a write's values and cells.
+use super::cells::{Part, Touched};
+use super::stage::Contents;
+use super::target::Target;
+use crate::convert::{self, Copier};
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Model, Values};
+
+/// The values of one write, ready to be put into cells.
+pub(super) enum Data<'a> {
+    /// Memory of the caller, swapped on the way where needed.
+    Native(&'a [u8], Copier),
+    /// Elements as they are stored.
+    Stored(Vec<u8>),
+    /// Elements without a fixed size.
+    Values(&'a Values),
+}
+
+impl<'a> Data<'a> {
+    /// Prepares the values of a write. Everything that cannot be stored is found here, before a cell is changed.
+    ///
+    /// # Errors
+    /// `Invalid` naming the value that has no place in the stored type.
+    pub(super) fn new(model: &Model, target: &Target, values: &'a Values) -> Result<Self> {
+        target.check(model, values)?;
+        let stored = &target.encoding.stored;
+        let located = |error: Error| error.at_path(target.path.clone());
+        if let (Some(copier), Some(native)) = (target.copier, values.as_bytes()) {
+            return Ok(Self::Native(native, copier));
+        }
+        let all = 0..values.len();
+        match target.element {
+            Some(_) => {
+                convert::encode(model, target.ty, stored, values, all).map(Self::Stored).map_err(located)
+            }
+            None if matches!(stored, ncirrus_layout::StoredType::Reference { .. }) => {
+                Ok(Self::Values(values))
+            }
+            None => {
+                convert::encode(model, target.ty, stored, values, all).map_err(located)?;
+                Ok(Self::Values(values))
+            }
+        }
+    }
+
+    /// The stored elements of a cell, when they lie in one piece in the caller's memory.
+    pub(super) fn piece(
+        &self,
+        touched: &Touched,
+        part: &Part,
+        shape: &[usize],
+        element: usize,
+    ) -> Option<&[u8]> {
+        let bytes = match self {
+            Self::Native(bytes, copier) if copier.is_plain() => bytes,
+            Self::Stored(bytes) => bytes.as_slice(),
+            _ => return None,
+        };
+        let (mut runs, mut first) = (0, None);
+        touched.runs(part, shape, &mut |run| {
+            runs += 1;
+            first = Some(run);
+        });
+        let run = first.filter(|run| runs == 1 && run.is_row() && run.inside == 0)?;
+        if run.len != shape.iter().product::<usize>() {
+            return None;
+        }
+        bytes.get(run.source * element..(run.source + run.len) * element)
+    }
+
+    /// Puts the picked elements into a cell of that shape.
+    ///
+    /// # Errors
+    /// `Internal` when cell and values do not belong together.
+    pub(super) fn scatter(
+        &self,
+        touched: &Touched,
+        part: &Part,
+        shape: &[usize],
+        target: &Target,
+        contents: &mut Contents,
+    ) -> Result<()> {
+        match (self, contents, target.element) {
+            (Self::Values(from), Contents::Values(to), None) => {
+                let (mut to_at, mut from_at) = (Vec::new(), Vec::new());
+                touched.runs(part, shape, &mut |run| {
+                    run.pairs().for_each(|(inside, source)| {
+                        to_at.push(inside);
+                        from_at.push(source);
+                    });
+                });
+                convert::assign(to, &to_at, from, &from_at)
+            }
+            (_, Contents::Bytes(bytes), Some(element)) => {
+                self.scatter_bytes(touched, part, shape, element, bytes);
+                Ok(())
+            }
+            _ => Err(Error::internal("a staged cell of another kind")),
+        }
+    }
+
+    /// As [`scatter`](Self::scatter), into the stored elements of a cell.
+    pub(super) fn scatter_bytes(
+        &self,
+        touched: &Touched,
+        part: &Part,
+        shape: &[usize],
+        element: usize,
+        cell: &mut [u8],
+    ) {
+        let span = |first: usize, len: usize| first * element..(first + len) * element;
+        match self {
+            Self::Native(from, copier) => touched.runs(part, shape, &mut |run| {
+                if run.inside_step == 1 || run.len == 1 {
+                    let step = if run.len == 1 { 1 } else { run.source_step };
+                    let last = run.source + (run.len.max(1) - 1) * step;
+                    let (from, to) =
+                        (&from[run.source * element..(last + 1) * element], span(run.inside, run.len));
+                    match step {
+                        1 => copier.store(from, &mut cell[to]),
+                        step => copier.store_gather(from, step * element, &mut cell[to]),
+                    }
+                    return;
+                }
+                for (inside, source) in run.pairs() {
+                    copier.store(&from[span(source, 1)], &mut cell[span(inside, 1)]);
+                }
+            }),
+            Self::Stored(from) => touched.runs(part, shape, &mut |run| {
+                if run.is_row() {
+                    cell[span(run.inside, run.len)].copy_from_slice(&from[span(run.source, run.len)]);
+                    return;
+                }
+                for (inside, source) in run.pairs() {
+                    cell[span(inside, 1)].copy_from_slice(&from[span(source, 1)]);
+                }
+            }),
+            Self::Values(_) => {}
+        }
+    }
+}
+
+/// What a read gives back, while it is put together from cells.
+pub(super) enum Gathered {
+    /// Machine numbers, through a copier.
+    Native(Values, Copier),
+    /// Elements as they are stored, converted at the end.
+    Stored(Vec<u8>),
+    /// Elements without a fixed size.
+    Values(Values),
+}
+
+impl Gathered {
+    /// Room for `count` elements.
+    ///
+    /// # Errors
+    /// `Limit` when there are too many for this machine.
+    pub(super) fn new(model: &Model, target: &Target, count: usize) -> Result<Self> {
+        Ok(match (target.copier, target.element) {
+            (Some(copier), _) => Self::Native(convert::zeros(model, target.ty, count)?, copier),
+            (None, Some(element)) => Self::Stored(vec![0; element.saturating_mul(count)]),
+            (None, None) => Self::Values(convert::zeros(model, target.ty, count)?),
+        })
+    }
+
+    /// Takes the picked elements out of a cell of that shape.
+    ///
+    /// # Errors
+    /// `Internal` when cell and values do not belong together.
+    pub(super) fn gather(
+        &mut self,
+        touched: &Touched,
+        part: &Part,
+        shape: &[usize],
+        target: &Target,
+        contents: &Contents,
+    ) -> Result<()> {
+        let element = target.element.unwrap_or(0);
+        let span = |at: usize| at * element..(at + 1) * element;
+        match (self, contents) {
+            (Self::Native(values, copier), Contents::Bytes(cell)) => {
+                let out = values.as_bytes_mut().ok_or_else(|| Error::internal("numbers without memory"))?;
+                touched.runs(part, shape, &mut |run| {
+                    if run.is_row() {
+                        let len = run.len * element;
+                        let (from, to) = (run.inside * element, run.source * element);
+                        return copier.copy(&cell[from..from + len], &mut out[to..to + len]);
+                    }
+                    run.pairs().for_each(|(inside, source)| {
+                        copier.copy(&cell[span(inside)], &mut out[span(source)]);
+                    });
+                });
+            }
+            (Self::Stored(out), Contents::Bytes(cell)) => touched.runs(part, shape, &mut |run| {
+                run.pairs()
+                    .for_each(|(inside, source)| out[span(source)].copy_from_slice(&cell[span(inside)]));
+            }),
+            (Self::Values(out), Contents::Values(cell)) => {
+                let (mut to_at, mut from_at) = (Vec::new(), Vec::new());
+                touched.runs(part, shape, &mut |run| {
+                    run.pairs().for_each(|(inside, source)| {
+                        to_at.push(source);
+                        from_at.push(inside);
+                    });
+                });
+                convert::assign(out, &to_at, cell, &from_at)?;
+            }
+            _ => return Err(Error::internal("a staged cell of another kind")),
+        }
+        Ok(())
+    }
+
+    /// The values.
+    ///
+    /// # Errors
+    /// What converting them fails with.
+    pub(super) fn finish(self, model: &Model, target: &Target, count: usize) -> Result<Values> {
+        match self {
+            Self::Native(values, _) | Self::Values(values) => Ok(values),
+            Self::Stored(bytes) => convert::decode(model, target.ty, &target.encoding.stored, &bytes, count)
+                .map_err(|error| error.at_path(target.path.clone())),
+        }
+    }
+}

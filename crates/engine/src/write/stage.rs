@@ -1,0 +1,170 @@
+//! Cells that are partly written and wait to be encoded: a write-back cache, each cell behind a lock of its own.
+use ncirrus_model::{Values, VarId};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
+
+/// A cell of a variable.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key {
+    /// The variable.
+    pub(super) var: VarId,
+    /// Coordinates of the cell.
+    pub(super) cell: Vec<u64>,
+}
+
+/// What a staged cell holds: all elements of the whole cell, those outside the array too.
+#[derive(Debug, Clone)]
+pub(super) enum Contents {
+    /// Elements as they are stored, before codecs.
+    Bytes(Vec<u8>),
+    /// Elements without a fixed size.
+    Values(Values),
+}
+
+impl Contents {
+    /// Bytes held, roughly.
+    fn cost(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Values(values) => cost_of(values),
+        }
+    }
+}
+
+/// Bytes that values hold, roughly.
+pub(super) fn cost_of(values: &Values) -> usize {
+    match values {
+        Values::String(strings) => strings.byte_len() + 9 * strings.len(),
+        Values::Vlen { ends, elements } => 8 * ends.len() + cost_of(elements),
+        Values::Compound { fields, .. } => fields.iter().map(cost_of).sum(),
+        fixed => fixed.as_bytes().map_or(0, <[u8]>::len),
+    }
+}
+
+/// What is staged of one cell; nothing while it is only locked.
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    /// The elements, not stored yet.
+    pub(super) contents: Option<Contents>,
+}
+
+/// All staged cells.
+#[derive(Debug, Default)]
+pub(super) struct Stage {
+    state: Mutex<State>,
+    clock: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    cells: HashMap<Key, Entry>,
+    held: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    slot: Arc<AsyncMutex<Slot>>,
+    used: u64,
+    cost: usize,
+}
+
+/// A locked cell. When it is let go, its share of the budget is counted anew and an empty slot vanishes.
+#[derive(Debug)]
+pub(super) struct Held {
+    stage: Arc<Stage>,
+    /// The cell.
+    pub(super) key: Key,
+    /// What is staged of it.
+    pub(super) slot: OwnedMutexGuard<Slot>,
+}
+
+impl Stage {
+    /// Locks a cell, whether or not it is staged. Cells are locked in ascending order, or with
+    /// [`try_lock`](Self::try_lock), so that nobody waits for each other.
+    pub(super) async fn lock(self: &Arc<Self>, key: Key) -> Held {
+        loop {
+            let slot = Arc::clone(&self.state().cells.entry(key.clone()).or_insert_with(Entry::new).slot);
+            let guard = Arc::clone(&slot).lock_owned().await;
+            // Whoever held the lock before may have let the slot vanish.
+            if self.is_current(&key, &slot) {
+                return Held { stage: Arc::clone(self), key, slot: guard };
+            }
+        }
+    }
+
+    /// Locks a staged cell, unless somebody else holds it.
+    pub(super) fn try_lock(self: &Arc<Self>, key: Key) -> Option<Held> {
+        let slot = Arc::clone(&self.state().cells.get(&key)?.slot);
+        let guard = Arc::clone(&slot).try_lock_owned().ok()?;
+        self.is_current(&key, &slot).then(|| Held { stage: Arc::clone(self), key, slot: guard })
+    }
+
+    fn is_current(&self, key: &Key, slot: &Arc<AsyncMutex<Slot>>) -> bool {
+        self.state().cells.get(key).is_some_and(|entry| Arc::ptr_eq(&entry.slot, slot))
+    }
+
+    /// The cells used longest ago whose removal would leave at most `target` bytes staged.
+    pub(super) fn oldest(&self, target: usize) -> Vec<Key> {
+        let state = self.state();
+        let mut excess = state.held.saturating_sub(target);
+        let staged = state.cells.iter().filter(|(_, entry)| entry.cost > 0);
+        let mut ages: Vec<(u64, usize, &Key)> =
+            staged.map(|(key, entry)| (entry.used, entry.cost, key)).collect();
+        ages.sort_unstable();
+        let mut keys = Vec::new();
+        for (_, cost, key) in ages {
+            if excess == 0 {
+                break;
+            }
+            excess = excess.saturating_sub(cost);
+            keys.push(key.clone());
+        }
+        keys
+    }
+
+    /// All staged cells in ascending order.
+    pub(super) fn keys(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = self.state().cells.keys().cloned().collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    /// Bytes staged.
+    pub(super) fn held(&self) -> usize {
+        self.state().held
+    }
+
+    /// Forgets the cells of variables that are gone.
+    pub(super) fn retain(&self, keep: impl Fn(VarId) -> bool) {
+        let mut state = self.state();
+        state.cells.retain(|key, _| keep(key.var));
+        state.held = state.cells.values().map(|entry| entry.cost).sum();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn new() -> Self {
+        Self { slot: Arc::default(), used: 0, cost: 0 }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let cost = self.slot.contents.as_ref().map(|contents| contents.cost().max(1));
+        let now = self.stage.clock.fetch_add(1, Ordering::Relaxed);
+        let mut guard = self.stage.state();
+        let state = &mut *guard;
+        let Some(entry) = state.cells.get_mut(&self.key) else { return };
+        state.held = state.held.saturating_sub(entry.cost) + cost.unwrap_or(0);
+        match cost {
+            Some(cost) => (entry.cost, entry.used) = (cost, now),
+            None => _ = state.cells.remove(&self.key),
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! From values to the store: whole cells at once, partly written ones by way of the stage.
+use super::cells::{Part, Touched};
+use super::load::{Stored, cells_of, count_of};
+use super::rows::Data;
+use super::stage::{Contents, Held, Key};
+use super::target::Target;
+use super::{Writer, lock};
+use crate::convert;
+use crate::session::Worker;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Prepared, Put, Result, StoredType, Work};
+use ncirrus_model::{Model, Selection, Values, VarId};
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A touched cell, locked, and where it is when it must be completed first.
+struct Job {
+    part: Part,
+    held: Held,
+    stored: Option<Stored>,
+}
+
+/// What one window of cells is written with.
+struct Window<'a> {
+    target: &'a Target,
+    model: &'a Model,
+    array: Vec<u64>,
+    data: &'a Data<'a>,
+    touched: &'a Touched,
+    prepared: Prepared,
+    late: Late,
+}
+
+/// Changes of a store that cannot be carried out at once, and the cells that stay locked until they are.
+#[derive(Default)]
+struct Late(Mutex<(Vec<Put>, Vec<Held>)>);
+
+impl Late {
+    fn push(&self, puts: Vec<Put>, held: Held) {
+        let mut late = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        late.0.extend(puts);
+        late.1.push(held);
+    }
+
+    fn into_inner(self) -> (Vec<Put>, Vec<Held>) {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writer {
+    /// Writes values, in row-major order of the selection, to the selected elements of a variable. Unlimited
+    /// dimensions grow as needed. Values are of the variable's own type; [`convert::cast`] makes them so.
+    ///
+    /// # Errors
+    /// `Invalid` when the selection does not fit the variable, the number or type of the values is another, or a value
+    /// has no place in the stored type: nothing is changed then. Else what putting fails with.
+    pub async fn write(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
+        let _shared = self.gate.read().await;
+        self.check_usable()?;
+        self.define().await?;
+        let (target, model) = self.target(var)?;
+        let located = |error: Error| error.at_path(target.path.clone());
+        if selection.element_count() != Some(values.len() as u64) {
+            let wanted = count_of(selection.element_count()).map_err(located)?;
+            let message = format!("{} values for a selection of {wanted} elements", values.len());
+            return Err(located(Error::invalid(message)));
+        }
+        let data = Data::new(&model, &target, values)?;
+        drop(model);
+        self.grow(var, selection).map_err(located)?;
+        if values.is_empty() {
+            return Ok(());
+        }
+        let (target, model) = self.target(var)?;
+        let array = model.shape(var);
+        let touched = Touched::new(selection, &target.encoding.grid, &array, &target.growing);
+        let touched = touched.map_err(located)?;
+        let mut parts = touched.parts().peekable();
+        while parts.peek().is_some() {
+            let window = self.window(&target, &mut parts);
+            self.write_window((&target, &model), &data, &touched, window).await?;
+            self.shrink().await?;
+        }
+        Ok(())
+    }
+
+    fn grow(&self, var: VarId, selection: &Selection) -> Result<()> {
+        let mut definitions = self.definitions();
+        definitions.grow(var, selection)?;
+        definitions.written.insert(var);
+        Ok(())
+    }
+
+    /// The next cells that fit the memory together; at least one.
+    pub(super) fn window(
+        &self,
+        target: &Target,
+        parts: &mut Peekable<impl Iterator<Item = Part>>,
+    ) -> Vec<Part> {
+        let (mut window, mut cost) = (Vec::new(), 0usize);
+        while let Some(part) = parts.next_if(|part| {
+            cost = cost.saturating_add(target.cell_cost(&part.cell));
+            window.is_empty() || (cost <= self.window_budget() && window.len() < WINDOW_CELLS)
+        }) {
+            window.push(part);
+        }
+        window
+    }
+
+    async fn write_window(
+        &self,
+        (target, model): (&Target, &Arc<Model>),
+        data: &Data<'_>,
+        touched: &Touched,
+        parts: Vec<Part>,
+    ) -> Result<()> {
+        let cost = parts.first().map_or(1, |part| target.cell_cost(&part.cell));
+        let mut jobs = Vec::with_capacity(parts.len());
+        for part in parts {
+            let key = Key { var: target.var, cell: part.cell.clone() };
+            jobs.push(Job { part, held: self.stage.lock(key).await, stored: None });
+        }
+        self.find_incomplete(target, &mut jobs).await?;
+        let whole = jobs.iter().filter(|job| job.part.whole).map(|job| job.part.cell.as_slice());
+        let cells = cells_of(target.encoding.grid.rank(), whole);
+        let work = [Work { var: target.var, cells }];
+        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let (array, late) = (model.shape(target.var), Late::default());
+        let window = Window { target, model, array, data, touched, prepared, late };
+        let shared = &self.session.shared;
+        let done =
+            shared.for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker));
+        let (puts, held) = window.late.into_inner();
+        let put = self.put(puts).await;
+        drop(held);
+        done.and(put)
+    }
+
+    /// Looks up the cells that must be completed with what is stored of them.
+    async fn find_incomplete(&self, target: &Target, jobs: &mut [Job]) -> Result<()> {
+        let lacks = |job: &&mut Job| !job.part.whole && job.held.slot.contents.is_none();
+        let mut incomplete: Vec<&mut Job> = jobs.iter_mut().filter(lacks).collect();
+        let cells = incomplete.iter().map(|job| job.part.cell.as_slice());
+        let found = self.find(target, cells_of(target.encoding.grid.rank(), cells)).await?;
+        for (job, found) in incomplete.iter_mut().zip(found) {
+            job.stored = Some(found);
+        }
+        Ok(())
+    }
+
+    fn write_cell(&self, window: &Window<'_>, mut job: Job, worker: &mut Worker) -> Result<()> {
+        let Window { target, model, data, touched, .. } = window;
+        let cell = job.part.cell.clone();
+        let located = |error: Error| target.located(error, &cell);
+        let shape = target.cell_shape(&cell)?;
+        if let (true, Some(element)) = (job.part.whole, target.element) {
+            let (body, mask) =
+                self.whole_body(window, &job.part, (&shape, element), worker).map_err(located)?;
+            let puts = self.place(target, &window.prepared, &cell, body, mask)?;
+            self.note_cut(&job.held.key, target, &window.array)?;
+            job.held.slot.contents = None;
+            return self.carry_out(puts, job.held, &window.late);
+        }
+        let present = job.held.slot.contents.take();
+        let mut contents = match (present, &job.stored) {
+            (Some(contents), _) => contents,
+            (None, Some(stored)) => {
+                let buffers = (&mut worker.encoded, &mut worker.scratch);
+                self.load((target, model), &cell, stored, buffers)?
+            }
+            (None, None) => target.blank(&shape)?,
+        };
+        let done = data.scatter(touched, &job.part, &shape, target, &mut contents);
+        job.held.slot.contents = Some(contents);
+        done.map_err(located)
+    }
+
+    /// The encoded bytes of a cell that the values cover wholly.
+    fn whole_body(
+        &self,
+        window: &Window<'_>,
+        part: &Part,
+        (shape, element): (&[usize], usize),
+        worker: &mut Worker,
+    ) -> Result<(Bytes, u32)> {
+        let Window { target, array, data, touched, .. } = window;
+        if let Some(piece) = data.piece(touched, part, shape, element) {
+            if target.is_raw() {
+                return Ok((Bytes::copy_from_slice(piece), 0));
+            }
+            return encoded(target, shape, piece, worker);
+        }
+        let len = shape.iter().product::<usize>() * element;
+        let mut elements = if target.is_raw() { Vec::new() } else { std::mem::take(&mut worker.decoded) };
+        let inside = target.encoding.grid.clipped_region(&part.cell, array).map(|region| region.count);
+        if inside.is_none_or(|inside| inside.iter().zip(shape).any(|(len, cell)| *len < *cell as u64)) {
+            elements.clear();
+            elements.resize(len, 0);
+            target.fill_bytes(&mut elements);
+        } else {
+            elements.resize(len, 0);
+        }
+        data.scatter_bytes(touched, part, shape, element, &mut elements);
+        let stored = target.stored_shape(&part.cell, array)?;
+        if stored != shape {
+            let whole = Contents::Bytes(elements);
+            let Contents::Bytes(cut) = target.clip(&whole, shape, &stored)? else {
+                return Err(Error::internal("elements of fixed size"));
+            };
+            return encoded(target, &stored, &cut, worker);
+        }
+        if target.is_raw() {
+            return Ok((elements.into(), 0));
+        }
+        let body = encoded(target, shape, &elements, worker);
+        worker.decoded = elements;
+        body
+    }
+
+    fn place(
+        &self,
+        target: &Target,
+        prepared: &Prepared,
+        cell: &[u64],
+        body: Bytes,
+        mask: u32,
+    ) -> Result<Vec<Put>> {
+        let puts = lock(&self.placer).place(prepared, target.var, cell, body, mask);
+        puts.map_err(|error| target.located(error, cell))
+    }
+
+    /// Carries out changes at once where the store can, else later; the cell stays locked until then.
+    fn carry_out(&self, puts: Vec<Put>, held: Held, late: &Late) -> Result<()> {
+        let Some(local) = self.output.local() else {
+            late.push(puts, held);
+            return Ok(());
+        };
+        self.forget(&puts);
+        let done = puts.into_iter().try_for_each(|put| super::put::put_locally(local, put));
+        self.keep_failure(done)
+    }
+
+    /// Encodes and puts staged cells.
+    pub(super) async fn flush(&self, cells: Vec<Held>) -> Result<()> {
+        let (mut work, mut targets) = (BTreeMap::new(), BTreeMap::new());
+        for held in &cells {
+            let var = held.key.var;
+            let rank = held.key.cell.len();
+            work.entry(var).or_insert_with(|| ncirrus_layout::Cells::new(rank)).push(&held.key.cell);
+            if let std::collections::btree_map::Entry::Vacant(vacant) = targets.entry(var) {
+                vacant.insert(self.target(var)?);
+            }
+        }
+        let work: Vec<Work> = work.into_iter().map(|(var, cells)| Work { var, cells }).collect();
+        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let cost = targets
+            .values()
+            .flat_map(|(target, _)| work.iter().map(|work| target.cell_cost(work.cells.get(0))));
+        let (lanes, late) = (self.lanes(cost.max().unwrap_or(1)), Late::default());
+        let done = self.session.shared.for_each(cells, lanes, |mut held, worker| {
+            let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
+            let Some(contents) = held.slot.contents.take() else { return Ok(()) };
+            match self.store_contents((target, model), &held.key, &contents, &prepared, worker) {
+                Ok(puts) => self.carry_out(puts, held, &late),
+                Err(error) => {
+                    held.slot.contents = Some(contents);
+                    Err(error)
+                }
+            }
+        });
+        let (puts, held) = late.into_inner();
+        let put = self.put(puts).await;
+        drop(held);
+        done.and(put)
+    }
+
+    /// Encodes and places the elements of a whole cell.
+    pub(super) fn store_contents(
+        &self,
+        (target, model): (&Target, &Model),
+        key: &Key,
+        contents: &Contents,
+        prepared: &Prepared,
+        worker: &mut Worker,
+    ) -> Result<Vec<Put>> {
+        let located = |error: Error| target.located(error, &key.cell);
+        let array = model.shape(target.var);
+        let shape = target.cell_shape(&key.cell)?;
+        let stored = target.stored_shape(&key.cell, &array)?;
+        let clipped = if shape == stored { None } else { Some(target.clip(contents, &shape, &stored)?) };
+        let (body, mask, mut puts) = match clipped.as_ref().unwrap_or(contents) {
+            Contents::Bytes(bytes) => {
+                let (body, mask) = encoded(target, &stored, bytes, worker).map_err(located)?;
+                (body, mask, Vec::new())
+            }
+            Contents::Values(values) => {
+                let (raw, puts) = self.stored_values((target, model), values).map_err(located)?;
+                let (body, mask) = encoded(target, &stored, &raw, worker).map_err(located)?;
+                (body, mask, puts)
+            }
+        };
+        puts.extend(self.place(target, prepared, &key.cell, body, mask)?);
+        self.note_cut(key, target, &array)?;
+        Ok(puts)
+    }
+
+    fn stored_values(
+        &self,
+        (target, model): (&Target, &Model),
+        values: &Values,
+    ) -> Result<(Bytes, Vec<Put>)> {
+        if let StoredType::Reference { .. } = target.encoding.stored {
+            return lock(&self.placer).intern(target.var, values);
+        }
+        let raw = convert::encode(model, target.ty, &target.encoding.stored, values, 0..values.len())?;
+        Ok((raw.into(), Vec::new()))
+    }
+
+    /// Remembers a cell that was cut where the array ends now, along an axis that may grow.
+    fn note_cut(&self, key: &Key, target: &Target, array: &[u64]) -> Result<()> {
+        if self.abilities.sparse {
+            return Ok(());
+        }
+        let (shape, stored) = (target.cell_shape(&key.cell)?, target.stored_shape(&key.cell, array)?);
+        let axes = shape.iter().zip(&stored).zip(&target.growing);
+        let is_cut = axes.into_iter().any(|((whole, stored), grows)| *grows && stored < whole);
+        let mut progress = lock(&self.progress);
+        match is_cut {
+            true => _ = progress.cut.insert(key.clone(), array.to_vec()),
+            false => _ = progress.cut.remove(key),
+        }
+        Ok(())
+    }
+
+    /// Puts the cells that were used longest ago, when more is staged than there is room for.
+    async fn shrink(&self) -> Result<()> {
+        let budget = self.stage_budget();
+        if self.stage.held() <= budget {
+            return Ok(());
+        }
+        // Cells that others hold at the moment are theirs to put.
+        let oldest = self.stage.oldest(budget / 4 * 3);
+        let cells = oldest.into_iter().filter_map(|key| self.stage.try_lock(key)).collect();
+        self.flush(cells).await
+    }
+
+    /// Puts everything that is staged.
+    pub(super) async fn flush_all(&self) -> Result<()> {
+        let mut keys = self.stage.keys().into_iter().peekable();
+        while keys.peek().is_some() {
+            let (mut cells, mut cost) = (Vec::new(), 0usize);
+            while let Some(key) = keys.next_if(|_| cells.is_empty() || cost < self.window_budget()) {
+                let (target, _) = self.target(key.var)?;
+                cost = cost.saturating_add(target.cell_cost(&key.cell));
+                cells.push(self.stage.lock(key).await);
+            }
+            self.flush(cells).await?;
+        }
+        Ok(())
+    }
+}
+
+fn encoded(target: &Target, shape: &[usize], raw: &[u8], worker: &mut Worker) -> Result<(Bytes, u32)> {
+    if target.is_raw() {
+        return Ok((Bytes::copy_from_slice(raw), 0));
+    }
+    let (body, mask) = target.encode(shape, raw, &mut worker.scratch)?;
+    Ok((body.into(), mask))
+}
+
+/// Most cells that are worked on at once, however small they are.
+const WINDOW_CELLS: usize = 1024;

@@ -1,0 +1,277 @@
+//! A variable as it is written: its encoding bound to codecs and conversions.
+use super::cells::to_index;
+use super::stage::Contents;
+use crate::convert::{self, Copier};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch};
+use ncirrus_layout::{ChunkGrid, Edge, Encoding, Error, Limits, Result, StoredType};
+use ncirrus_model::{Model, Region, TypeRef, Values, VarId};
+use std::sync::Arc;
+
+/// A variable as it is written.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// The variable.
+    pub(super) var: VarId,
+    /// Its path, for messages.
+    pub(super) path: String,
+    /// Its type.
+    pub(super) ty: TypeRef,
+    /// How its elements are cut and stored.
+    pub(super) encoding: Arc<Encoding>,
+    /// Which axes may grow.
+    pub(super) growing: Vec<bool>,
+    /// Bytes of a stored element; `None` when elements are staged as values.
+    pub(super) element: Option<usize>,
+    /// For elements that are one number each.
+    pub(super) copier: Option<Copier>,
+    /// The codecs, when all cells have one shape.
+    chain: Option<CodecChain>,
+    registry: Registry,
+    /// One stored element of fill.
+    fill: Vec<u8>,
+}
+
+impl Target {
+    /// Binds the encoding of a variable.
+    ///
+    /// # Errors
+    /// `Unsupported` naming the codec that is not there, `Invalid` when the fill value has no place in the stored type.
+    pub(super) fn new(
+        model: &Model,
+        var: VarId,
+        encoding: Arc<Encoding>,
+        registry: &Registry,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let variable = model.variable(var).ok_or_else(|| Error::not_found("no such variable"))?;
+        let path = model.variable_path(var);
+        let located = |error: Error| error.at_path(path.clone());
+        let element = match &encoding.stored {
+            StoredType::Reference { .. } => None,
+            stored => stored.byte_len().map(to_index).transpose()?,
+        };
+        let fill = match element {
+            Some(_) => convert::encode(model, variable.ty, &encoding.stored, &encoding.fill, 0..1),
+            None => Ok(Vec::new()),
+        };
+        let mut target = Self {
+            var,
+            ty: variable.ty,
+            growing: model.growing(var),
+            element,
+            copier: Copier::new(model, variable.ty, &encoding.stored).filter(Copier::is_reversible),
+            chain: None,
+            registry: registry.clone(),
+            fill: fill.map_err(located)?,
+            path: path.clone(),
+            encoding,
+        };
+        if let ChunkGrid::Regular(shape) = &target.encoding.grid {
+            let bytes =
+                shape.iter().try_fold(element.unwrap_or(1) as u64, |product, len| product.checked_mul(*len));
+            limits.chunk_len(bytes.unwrap_or(u64::MAX), "a chunk").map_err(located)?;
+            target.chain = Some(target.bind(shape).map_err(located)?);
+        }
+        Ok(target)
+    }
+
+    fn bind(&self, shape: &[u64]) -> Result<CodecChain> {
+        let byte_len = self.encoding.stored.byte_len().map(to_index).transpose()?;
+        let chunk = ChunkInfo { shape: shape.to_vec(), element: Element { byte_len } };
+        self.registry.bind(&self.encoding.codecs, &chunk).map_err(codec_error)
+    }
+
+    /// The codecs for a cell of that shape.
+    fn chain(&self, shape: &[usize]) -> Result<CodecChain> {
+        match &self.chain {
+            Some(chain) => Ok(chain.clone()),
+            None => self.bind(&shape.iter().map(|len| *len as u64).collect::<Vec<_>>()),
+        }
+    }
+
+    /// The shape of a cell, not clipped.
+    ///
+    /// # Errors
+    /// `Invalid` when there is no such cell, `Limit` when it is too large.
+    pub(super) fn cell_shape(&self, cell: &[u64]) -> Result<Vec<usize>> {
+        let shape = self.encoding.grid.cell_shape(cell);
+        let shape = shape.ok_or_else(|| self.located(Error::invalid("there is no such chunk"), cell))?;
+        shape.into_iter().map(to_index).collect()
+    }
+
+    /// The lengths of what is stored of a cell of an array of that shape.
+    pub(super) fn stored_shape(&self, cell: &[u64], array: &[u64]) -> Result<Vec<usize>> {
+        match self.encoding.edge {
+            Edge::Full => self.cell_shape(cell),
+            Edge::Clipped => {
+                let region = self.encoding.grid.clipped_region(cell, array);
+                let region = region.unwrap_or(Region { start: Vec::new(), count: vec![0; cell.len()] });
+                region.count.into_iter().map(to_index).collect()
+            }
+        }
+    }
+
+    /// Bytes that a cell takes in memory, roughly for elements without a fixed size.
+    pub(super) fn cell_cost(&self, cell: &[u64]) -> usize {
+        let elements = self.cell_shape(cell).map_or(0, |shape| shape.iter().product::<usize>());
+        elements.saturating_mul(self.element.unwrap_or(64)).max(1)
+    }
+
+    /// A cell of nothing but fill.
+    pub(super) fn blank(&self, shape: &[usize]) -> Result<Contents> {
+        let count: usize = shape.iter().product();
+        Ok(match self.element {
+            Some(element) => {
+                let mut bytes = vec![0; element.saturating_mul(count)];
+                self.fill_bytes(&mut bytes);
+                Contents::Bytes(bytes)
+            }
+            None => Contents::Values(self.encoding.fill.repeat(count)),
+        })
+    }
+
+    /// Writes fill into zeroed bytes of elements.
+    pub(super) fn fill_bytes(&self, bytes: &mut [u8]) {
+        if self.fill.iter().any(|byte| *byte != 0) {
+            bytes.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(&self.fill));
+        }
+    }
+
+    /// Encodes elements as they are stored.
+    ///
+    /// # Errors
+    /// When a codec cannot encode them.
+    pub(super) fn encode(
+        &self,
+        shape: &[usize],
+        raw: &[u8],
+        scratch: &mut Scratch,
+    ) -> Result<(Vec<u8>, u32)> {
+        self.chain(shape)?.encode(raw, scratch).map_err(codec_error)
+    }
+
+    /// Whether elements as they are stored are the bytes of the chunk.
+    pub(super) fn is_raw(&self) -> bool {
+        self.chain.as_ref().is_some_and(CodecChain::is_identity)
+    }
+
+    /// Decodes a stored cell of an array of that shape into the elements of the whole cell.
+    ///
+    /// # Errors
+    /// `Malformed` when it is damaged or too short.
+    pub(super) fn decode(
+        &self,
+        model: &Model,
+        cell: &[u64],
+        array: &[u64],
+        (raw, mask): (&[u8], u32),
+        limits: &Limits,
+        scratch: &mut Scratch,
+    ) -> Result<Contents> {
+        let shape = self.cell_shape(cell)?;
+        let count: usize = shape.iter().product();
+        let chain = self.chain(&shape)?;
+        let Some(element) = self.element else {
+            let limit = to_index(limits.chunk_bytes)?;
+            let raw = chain.decode(raw, mask, limit, scratch).map_err(codec_error)?;
+            let values = convert::decode(model, self.ty, &self.encoding.stored, &raw, count)?;
+            return Ok(Contents::Values(values));
+        };
+        let stored = self.stored_shape(cell, array)?;
+        if stored == shape {
+            let mut bytes = vec![0; element.saturating_mul(count)];
+            match chain.decode_into(raw, mask, &mut bytes, scratch) {
+                Ok(_) => return Ok(Contents::Bytes(bytes)),
+                // A cell that was clipped when the array was shorter has fewer rows.
+                Err(CodecError::Short { .. }) if self.encoding.edge == Edge::Clipped => {}
+                Err(error) => return Err(codec_error(error)),
+            }
+        }
+        let bytes = chain.decode(raw, mask, to_index(limits.chunk_bytes)?, scratch).map_err(codec_error)?;
+        self.unclip(&shape, stored, &bytes, element)
+    }
+
+    /// The whole cell from what is stored of it: perhaps fewer rows than the array has now.
+    fn unclip(
+        &self,
+        shape: &[usize],
+        mut stored: Vec<usize>,
+        bytes: &[u8],
+        element: usize,
+    ) -> Result<Contents> {
+        let Contents::Bytes(mut whole) = self.blank(shape)? else {
+            return Err(Error::internal("elements of fixed size"));
+        };
+        let row = stored.get(1..).unwrap_or_default().iter().product::<usize>() * element;
+        if let Some(rows) = stored.first_mut() {
+            *rows = (*rows).min(bytes.len().checked_div(row).unwrap_or(0));
+        }
+        for_each_row(shape, &stored, |inside, packed, len| {
+            let from = bytes.get(packed * element..(packed + len) * element);
+            if let (Some(from), Some(to)) = (from, whole.get_mut(inside * element..(inside + len) * element))
+            {
+                to.copy_from_slice(from);
+            }
+        });
+        Ok(Contents::Bytes(whole))
+    }
+
+    /// The elements of the whole cell cut to what is stored of it.
+    pub(super) fn clip(&self, contents: &Contents, shape: &[usize], stored: &[usize]) -> Result<Contents> {
+        if shape == stored {
+            return Ok(contents.clone());
+        }
+        Ok(match (contents, self.element) {
+            (Contents::Bytes(bytes), Some(element)) => {
+                let mut packed = Vec::with_capacity(stored.iter().product::<usize>() * element);
+                for_each_row(shape, stored, |inside, _, len| {
+                    packed.extend_from_slice(&bytes[inside * element..(inside + len) * element]);
+                });
+                Contents::Bytes(packed)
+            }
+            (Contents::Values(values), _) => {
+                let mut indices = Vec::with_capacity(stored.iter().product());
+                for_each_row(shape, stored, |inside, _, len| indices.extend(inside..inside + len));
+                Contents::Values(convert::take(values, &indices)?)
+            }
+            _ => return Err(Error::internal("a staged cell of another kind")),
+        })
+    }
+
+    /// Adds the place to an error.
+    pub(super) fn located(&self, error: Error, cell: &[u64]) -> Error {
+        error.at_path(self.path.clone()).at_chunk(cell)
+    }
+
+    /// Whether the values are of the variable's type.
+    pub(super) fn check(&self, model: &Model, values: &Values) -> Result<()> {
+        if convert::matches(model, self.ty, values) {
+            return Ok(());
+        }
+        Err(Error::invalid("the values are not of the variable's type").at_path(self.path.clone()))
+    }
+}
+
+/// Calls `each` with the rows of the box `stored` at the start of a cell of shape `shape`: first element in the cell,
+/// first element in the box, length.
+fn for_each_row(shape: &[usize], stored: &[usize], mut each: impl FnMut(usize, usize, usize)) {
+    let Some((&len, outer)) = stored.split_last() else { return each(0, 0, 1) };
+    let rows: usize = outer.iter().product();
+    if len == 0 {
+        return;
+    }
+    for row in 0..rows {
+        let (mut inside, mut stride, mut rest) = (0, shape.last().copied().unwrap_or(1), row);
+        for (count, cell_len) in outer.iter().zip(shape).rev() {
+            inside += rest % count * stride;
+            rest /= count;
+            stride *= cell_len;
+        }
+        each(inside, row * len, len);
+    }
+}
+
+/// A failure of a codec in the words of the library.
+pub(super) fn codec_error(error: CodecError) -> Error {
+    crate::decode::codec_error(error)
+}
