@@ -3,7 +3,7 @@
 //! A [`ZarrWriter`] holds the choices. Its placer derives two things from a model: how each variable's elements are
 //! stored (`plan`), and the metadata documents (`compose`); a commit puts the documents that changed, in the order
 //! that `docs/formats/nczarr.md` promises (`commit`).
-use crate::Dialect;
+use crate::{Dialect, ZarrDriver};
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 use std::collections::BTreeMap;
@@ -138,8 +138,8 @@ impl Writing for ZarrWriter {
         Ok(Box::new(placer::ZarrPlacer::create(self.clone(), root.clone())))
     }
 
-    fn update(&self, _view: &dyn View, _root: &ObjectId, _model: &Model) -> Step<Box<dyn Placer>> {
-        Err(Error::unsupported("changing a zarr dataset in place").into())
+    fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {
+        Ok(Box::new(present::open(&ZarrDriver, self, view, root, model)?))
     }
 
     fn is_single_object(&self) -> bool {

@@ -66,6 +66,6 @@ impl Catalog for ZarrCatalog {
     }
 
     fn writing(&self) -> Option<Arc<dyn Writing>> {
-        None
+        Some(Arc::new(crate::ZarrWriter::default()))
     }
 }

@@ -32,6 +32,7 @@ impl WrittenAttributes {
         names::check_attribute(&attribute.name)?;
         let plain = match (&attribute.ty, &attribute.values) {
             (TypeRef::User(_), _) => None,
+            (_, values) if is_v3_fill(dialect, &attribute.name) => v3_fill(values),
             (_, Values::Char(bytes)) => return self.add_text(dialect, index, &attribute.name, bytes),
             (_, Values::String(strings)) => plain_strings(dialect, strings),
             (_, numbers) => plain_numbers(numbers),
@@ -76,7 +77,28 @@ impl WrittenAttributes {
     }
 }
 
+fn is_v3_fill(dialect: Dialect, name: &str) -> bool {
+    dialect.zarr_format() == 3 && name == special::FILL_VALUE
+}
+
+/// `_FillValue` as xarray has it in Zarr v3: floats as the base64 of a little-endian double. It refuses whole datasets
+/// where text is a fill value.
+fn v3_fill(values: &Values) -> Option<(Value, usize)> {
+    match values {
+        Values::Char(_) | Values::String(_) => None,
+        Values::Float(_) | Values::Double(_) if values.len() == 1 => {
+            let double = values.number(0)?;
+            Some((json!(base64::encode(&double.to_le_bytes())), 0))
+        }
+        integers => plain_numbers(integers),
+    }
+}
+
 fn entry(model: &Model, index: usize, attribute: &Attribute) -> Result<Value> {
+    if let Values::Char(bytes) = &attribute.values {
+        let text = base64::encode(bytes);
+        return Ok(json!({"name": attribute.name, "index": index, "type": "char", "base64": text}));
+    }
     let items = (0..attribute.values.len())
         .map(|at| element::readable(model, attribute.ty, &attribute.values, at))
         .collect::<Option<Vec<_>>>();

@@ -41,7 +41,6 @@ pub(crate) struct KeptAttributes<'a> {
 ///
 /// # Errors
 /// A need; `Unsupported` for dialects that can only be read; what reading fails with.
-#[expect(dead_code, reason = "used as soon as the driver is there")]
 pub(crate) fn open(
     driver: &dyn Driver,
     writer: &ZarrWriter,

@@ -7,6 +7,7 @@ use ncirrus_testkit::{MemoryView, Objects};
 
 mod bytes_of_dialects;
 mod fixtures;
+mod peers;
 
 /// A placer that is driven by hand, with the objects that it put.
 struct Hand {

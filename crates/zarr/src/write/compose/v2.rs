@@ -61,7 +61,8 @@ impl Composer<'_> {
         for var in self.model.variables() {
             self.v2_array(var, &mut documents.list, &mut copies)?;
         }
-        documents.consolidated = Some(Document {
+        // The draft's own objects have no place there: others refuse a dataset whose copies have unknown names.
+        documents.consolidated = (self.dialect() != Dialect::Draft2018).then(|| Document {
             key: special::ZMETADATA.to_owned(),
             level: Level::Consolidated,
             body: json!({"metadata": copies, "zarr_consolidated_format": 1}),

@@ -1,7 +1,7 @@
 use super::*;
 use ncirrus_model::DimensionLen;
 
-fn v2(value: Value) -> CodecSpec {
+fn v2(value: &Value) -> CodecSpec {
     CodecSpec::V2(value.as_object().unwrap().clone())
 }
 
@@ -18,15 +18,15 @@ fn planned(writer: &ZarrWriter, ty: Atomic, change: impl FnOnce(&mut Variable)) 
 
 #[test]
 fn the_last_compressor_is_the_compressor_and_shuffle_knows_its_elements() {
-    let shuffle = || v2(json!({"id": "shuffle", "elementsize": 0}));
+    let shuffle = || v2(&json!({"id": "shuffle", "elementsize": 0}));
     let array = planned(&ZarrWriter::default(), Atomic::Int, |v| {
-        v.filters = vec![shuffle(), v2(json!({"id": "zlib", "level": 4}))];
+        v.filters = vec![shuffle(), v2(&json!({"id": "zlib", "level": 4}))];
     });
     let array = array.unwrap();
     assert_eq!(array.codecs, [json!({"id": "shuffle", "elementsize": 4})]);
     assert_eq!(array.compressor, json!({"id": "zlib", "level": 4}));
     let checked = planned(&ZarrWriter::default(), Atomic::Int, |v| {
-        v.filters = vec![v2(json!({"id": "zlib", "level": 1})), v2(json!({"id": "fletcher32"}))];
+        v.filters = vec![v2(&json!({"id": "zlib", "level": 1})), v2(&json!({"id": "fletcher32"}))];
     });
     let checked = checked.unwrap();
     assert_eq!((checked.codecs.len(), checked.compressor), (2, Value::Null));
