@@ -3,7 +3,8 @@
 /// How days are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Calendar {
-    /// Julian up to 1582-10-04, Gregorian from 1582-10-15; what every unknown name means.
+    /// Julian up to 1582-10-04, Gregorian from 1582-10-15; what every unknown name means. Days are counted in one of
+    /// the two; asked itself, it counts as the Gregorian does.
     Mixed,
     Gregorian,
     Julian,
@@ -28,12 +29,6 @@ pub(super) struct Date {
 /// Days before each month in a year of 365 days.
 const BEFORE_MONTH: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/// Midnight of 1582-10-15, in Gregorian days.
-const REFORM: i64 = -141_427;
-
-/// The Julian 1970-01-01 is the Gregorian 1970-01-14.
-const JULIAN_LAG: i64 = 13;
-
 impl Calendar {
     /// The calendar of that CF name.
     pub(super) fn from_name(name: &str) -> Self {
@@ -51,27 +46,14 @@ impl Calendar {
     /// Days from 1970-01-01 to a date. A day past its month's end counts on into the next.
     pub(super) fn days(self, date: Date) -> i64 {
         match self {
-            Self::Mixed => {
-                let gregorian = Self::Gregorian.days(date);
-                if (date.year, date.month, date.day) >= (1582, 10, 15) {
-                    gregorian
-                } else {
-                    Self::Julian.days(date) + JULIAN_LAG
-                }
-            }
             Self::Days360 => (date.year - 1970) * 360 + (date.month - 1) * 30 + date.day - 1,
             _ => self.before_year(date.year) + self.before_month(date.year, date.month) + date.day - 1,
         }
     }
 
-    /// The date of a day. `is_midnight` tells whether the moment is exactly at midnight: the mixed calendar gives the first
-    /// midnight after the reform its Julian date, as the reference does.
-    pub(super) fn date(self, days: i64, is_midnight: bool) -> Date {
+    /// The date of a day.
+    pub(super) fn date(self, days: i64) -> Date {
         match self {
-            Self::Mixed if days > REFORM || (days == REFORM && !is_midnight) => {
-                Self::Gregorian.date(days, false)
-            }
-            Self::Mixed => Self::Julian.date(days - JULIAN_LAG, false),
             Self::Days360 => {
                 let (year, day) = (days.div_euclid(360), days.rem_euclid(360));
                 Date { year: 1970 + year, month: day / 30 + 1, day: day % 30 + 1 }

@@ -22,11 +22,49 @@ pub(super) fn at(unit: Unit, base: &Base, calendar: Calendar, value: f64) -> Opt
         Unit::Months(_) if value == 0.0 => Some(Moment { date, hour: base.hour }),
         Unit::Months(each) => add_months(date, value * each),
         Unit::Hours { times, per } => {
-            // Doubles of hours since 1970, as the reference computes: its rounding shows in the digits.
-            let start = as_double(calendar.days(date)) * 24.0 + base.hour;
-            at_hours(calendar, start + value * times / per)
+            let delta = value * times / per;
+            match calendar {
+                Calendar::Mixed => at_mixed((date, base.hour), delta),
+                _ => at_hours(calendar, EPOCH_1970, (date, base.hour), delta),
+            }
         }
     }
+}
+
+/// Days from 1970-01-01 to the day from which hours are added up. Doubles of hours are added as the reference adds
+/// them, because its rounding shows in the last digits.
+const EPOCH_1970: i64 = 0;
+
+/// The mixed calendar counts from 1979-01-01.
+const EPOCH_1979: i64 = 3287;
+
+/// Julian up to the reform, Gregorian behind it; the hour of the reform itself is still Julian.
+fn at_mixed(base: (Date, f64), delta: f64) -> Option<Moment> {
+    let reform = Date { year: 1582, month: 10, day: 15 };
+    let last = Date { year: 1582, month: 10, day: 5 };
+    let key = |date: Date| (date.year, date.month, date.day);
+    let hours = |calendar: Calendar, (date, hour): (Date, f64)| start(calendar, EPOCH_1979, date, hour);
+    let (gregorian, julian) = (Calendar::Gregorian, Calendar::Julian);
+    if key(base.0) < key(reform) {
+        let until = hours(julian, (last, 0.0)) - hours(julian, base);
+        if delta <= until {
+            at_hours(julian, EPOCH_1979, base, delta)
+        } else {
+            at_hours(gregorian, EPOCH_1979, (reform, 0.0), delta - until)
+        }
+    } else {
+        let since = hours(gregorian, (reform, 0.0)) - hours(gregorian, base);
+        if delta > since {
+            at_hours(gregorian, EPOCH_1979, base, delta)
+        } else {
+            at_hours(julian, EPOCH_1979, (last, 0.0), delta - since)
+        }
+    }
+}
+
+/// Hours from the epoch to a date and hour.
+fn start(calendar: Calendar, epoch: i64, date: Date, hour: f64) -> f64 {
+    as_double(calendar.days(date) - epoch) * 24.0 + hour
 }
 
 /// Whole months from the base's month; its day and time are dropped.
@@ -36,21 +74,18 @@ fn add_months(base: Date, months: f64) -> Option<Moment> {
     Some(Moment { date, hour: 0.0 })
 }
 
-fn at_hours(calendar: Calendar, hours: f64) -> Option<Moment> {
+fn at_hours(calendar: Calendar, epoch: i64, base: (Date, f64), delta: f64) -> Option<Moment> {
+    let hours = start(calendar, epoch, base.0, base.1) + delta + as_double(epoch) * 24.0;
     if hours.is_nan() || hours.abs() > HOURS_MAX {
         return None;
     }
     let mut days = to_integer((hours / 24.0).floor())?;
     let mut hour = hours - as_double(days) * 24.0;
-    if hour >= 24.0 {
-        days += 1;
-        hour -= 24.0;
-    }
     if microseconds(hour) >= 24 * 3_600_000_000 {
         days += 1;
         hour = 0.0;
     }
-    Some(Moment { date: calendar.date(days, hour == 0.0), hour })
+    Some(Moment { date: calendar.date(days), hour })
 }
 
 impl Moment {
