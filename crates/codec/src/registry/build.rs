@@ -51,7 +51,7 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
         },
         Kind::Szip => bound(Szip::new(&parameters, chunk)?),
         Kind::Lzf => bound(Lzf),
-        Kind::Fletcher32 => bound(checksum(Algorithm::Fletcher32, false, &parameters)?),
+        Kind::Fletcher32 => bound(Checksum { algorithm: Algorithm::Fletcher32, at_start: false }),
         Kind::Crc32 => bound(checksum(Algorithm::Crc32, true, &parameters)?),
         Kind::Crc32c => bound(checksum(Algorithm::Crc32c, false, &parameters)?),
         Kind::Adler32 => bound(checksum(Algorithm::Adler32, true, &parameters)?),
