@@ -73,6 +73,27 @@ impl<'a> Description<'a> {
         });
         let pairs = self.header.vars.iter().zip(&self.slabs);
         self.places = pairs.map(|(var, slab)| self.place(var, slab.clone()?, &record_size)).collect();
+        self.refuse_overlaps();
+    }
+
+    /// Finds fixed variables that begin within another.
+    fn refuse_overlaps(&mut self) {
+        let is_fixed = |at: &usize| self.header.vars.get(*at).is_some_and(|var| !self.is_record(var));
+        let mut order: Vec<usize> = (0..self.places.len()).filter(is_fixed).collect();
+        let bounds = |at: usize| self.places.get(at)?.as_ref().ok().map(|place| (place.begin, place.end));
+        order.sort_by_key(|at| bounds(*at));
+        let (mut end, mut overlapping) = (0, Vec::new());
+        for at in order {
+            match bounds(at) {
+                Some((begin, _)) if begin < end => overlapping.push((at, begin)),
+                other => end = other.map_or(end, |(_, until)| until),
+            }
+        }
+        for (at, begin) in overlapping {
+            if let Some(place) = self.places.get_mut(at) {
+                *place = Err(format!("it begins at byte {begin}, within another variable"));
+            }
+        }
     }
 
     fn record_size(&self) -> Known<u64> {

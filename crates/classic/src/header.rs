@@ -184,10 +184,11 @@ impl Parser<'_> {
         })
     }
 
-    /// A name, in normalization form C, which is how names are compared.
+    /// A name, in normalization form C, which is how names are compared. Some writers count the NULs that follow it.
     fn name(&mut self) -> Result<String, Halt> {
         let len = self.cursor.count(self.version, "the length of a name")?;
         let bytes = self.cursor.take_padded(len, "a name")?;
+        let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         match std::str::from_utf8(bytes) {
             Ok(name) => Ok(normalize_name(name)),
             Err(_) => {

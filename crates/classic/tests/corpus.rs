@@ -1,13 +1,18 @@
 //! Real files, against what the netCDF C library says of them.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 mod support;
 
+use ncirrus_classic::ClassicWriter;
 use ncirrus_model::{Attributes, Model, TypeRef, Values};
-use ncirrus_testkit::corpus::corpus;
+use ncirrus_testkit::corpus::{corpus, program};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::open;
+use std::process::Command;
+use support::file::Writing3;
+use support::{Opened, open};
 
 #[test]
 fn real_files_have_the_dimensions_variables_attributes_and_values_of_their_truth() {
@@ -22,8 +27,11 @@ fn real_files_have_the_dimensions_variables_attributes_and_values_of_their_truth
         check_header(name, &opened.model, &truth);
         for var in opened.model.variables() {
             let truth = &truth["variables"][opened.model.variable_path(var)];
-            let bytes = opened.stored_bytes(var).expect("all elements are in the file");
-            assert_eq!(json!(bytes.len()), truth["nbytes"], "{name} {}", opened.model.variable_path(var));
+            let mut bytes = opened.stored_bytes(var).expect("all elements are in the file");
+            let size = opened.source(var).expect("a source").stored.byte_len().expect("a fixed size");
+            bytes.chunks_mut(usize::try_from(size).expect("small")).for_each(<[u8]>::reverse);
+            let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(json!(hash), truth["sha256"], "{name} {}", opened.model.variable_path(var));
         }
         checked += 1;
     }
@@ -103,4 +111,56 @@ fn classic_files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         }
     }
     files
+}
+
+#[test]
+fn copies_of_foreign_files_dump_as_their_originals_do() {
+    let (Some(ncdump), Some(folder)) = (program("ncdump"), corpus("hdf5")) else { return };
+    let temporary = tempfile::tempdir().expect("a folder");
+    let mut copied = 0;
+    for (path, bytes) in classic_files(&folder) {
+        let dump = |path: &Path| {
+            let output = Command::new(&ncdump).args(["-n", "x"]).arg(path).output().expect("ncdump runs");
+            output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let opened = open(&bytes);
+        let Some(expected) = dump(&path) else {
+            let refused = opened.as_ref().map_or(true, |opened| {
+                opened
+                    .model
+                    .variables()
+                    .iter()
+                    .any(|var| opened.model.variable(*var).is_some_and(|v| v.fault.is_some()))
+            });
+            assert!(refused, "{}: the C library refuses it", path.display());
+            continue;
+        };
+        let opened = opened.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let copy = temporary.path().join("copy.nc");
+        fs::write(&copy, copy_of(&opened)).expect("a file");
+        assert_eq!(dump(&copy).as_ref(), Some(&expected), "{}", path.display());
+        copied += 1;
+    }
+    assert!(copied >= 25, "only {copied} files were copied");
+}
+
+/// A file with the same contents, written anew.
+fn copy_of(opened: &Opened) -> Vec<u8> {
+    let version =
+        ncirrus_classic::Version::ALL.into_iter().find(|version| version.kind() == opened.catalog.kind());
+    let mut file = Writing3::create(&ClassicWriter::new(version.expect("a known kind")));
+    file.define(|model| *model = opened.model.as_ref().clone()).expect("it fits");
+    for var in opened.model.variables() {
+        let shape = opened.model.shape(var);
+        let stored = opened.stored_bytes(var).expect("all elements");
+        let size = opened.source(var).expect("a source").stored.byte_len().expect("a fixed size");
+        let size = usize::try_from(size).expect("small");
+        file.write(var, &mut |index| {
+            let flat = index.iter().zip(&shape).fold(0, |flat, (index, len)| flat * len + index);
+            let at = usize::try_from(flat).expect("small") * size;
+            stored[at..at + size].to_vec()
+        });
+    }
+    file.commit();
+    file.bytes
 }

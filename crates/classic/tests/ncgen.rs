@@ -1,4 +1,5 @@
 //! Files are, byte for byte, what the netCDF C library makes of the same description, and it reads what was written.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 mod support;
 
 use ncirrus_classic::{ClassicWriter, Version};

@@ -75,7 +75,8 @@ impl Writing3 {
         match &found[0].location {
             Location::Absent => None,
             Location::Bytes(_, range) => {
-                let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap();
+                let range =
+                    usize::try_from(range.start).expect("small")..usize::try_from(range.end).expect("small");
                 Some(self.bytes[range].to_vec())
             }
             other => panic!("an unexpected location: {other:?}"),
