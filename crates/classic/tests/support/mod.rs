@@ -7,6 +7,7 @@ use ncirrus_testkit::{MemoryView, Objects};
 use std::sync::Arc;
 
 pub(crate) mod file;
+pub(crate) mod sample;
 
 /// An open file with everything at hand.
 #[derive(Debug)]
