@@ -181,6 +181,39 @@ impl Json {
         }
     }
 
+    /// The value on one line as the reference writes it: `": "` and `", "` in dictionaries, `","` in lists; numbers as
+    /// they are spelt.
+    pub(crate) fn compact(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.append_compact(&mut text);
+        text
+    }
+
+    fn append_compact(&self, text: &mut Vec<u8>) {
+        match self {
+            Self::String(content) => quote(&content.0, text),
+            Self::Array(array) => {
+                text.push(b'[');
+                for (at, item) in array.items.iter().enumerate() {
+                    text.extend_from_slice(if at > 0 { b"," } else { b"" });
+                    item.append_compact(text);
+                }
+                text.push(b']');
+            }
+            Self::Object(object) => {
+                text.push(b'{');
+                for (at, (key, value)) in object.iter().enumerate() {
+                    text.extend_from_slice(if at > 0 { b", " } else { b"" });
+                    quote(key.as_bytes(), text);
+                    text.extend_from_slice(b": ");
+                    value.append_compact(text);
+                }
+                text.push(b'}');
+            }
+            scalar => text.extend_from_slice(scalar.source()),
+        }
+    }
+
     /// The value as codecs expect their configuration: NaN and infinities become strings.
     pub(crate) fn to_value(&self) -> Value {
         match self {
@@ -199,6 +232,23 @@ impl Object {
     pub(crate) fn to_map(&self) -> serde_json::Map<String, Value> {
         self.iter().map(|(key, value)| (key.to_owned(), value.to_value())).collect()
     }
+}
+
+/// A string in quotes, with the escapes that the reference writes.
+fn quote(content: &[u8], text: &mut Vec<u8>) {
+    text.push(b'"');
+    for &byte in content {
+        match byte {
+            b'"' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
+            8 => text.extend_from_slice(b"\\b"),
+            12 => text.extend_from_slice(b"\\f"),
+            b'\n' => text.extend_from_slice(b"\\n"),
+            b'\r' => text.extend_from_slice(b"\\r"),
+            b'\t' => text.extend_from_slice(b"\\t"),
+            other => text.push(other),
+        }
+    }
+    text.push(b'"');
 }
 
 fn number_value(number: &Number) -> Value {

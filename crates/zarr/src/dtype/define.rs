@@ -15,33 +15,54 @@ impl Shown {
         owner: &str,
     ) -> Result<TypeRef, ModelError> {
         let root = model.root();
+        let Some(kind) = self.kind(model, group, owner)? else { return Ok(self.atomic().into()) };
+        let (home, name) = match (self, &kind) {
+            (Self::Complex(Atomic::Float), _) => (root, "_Complex64_t".to_owned()),
+            (Self::Complex(_), _) => (root, "_Complex128_t".to_owned()),
+            (Self::Opaque(size), _) => (root, format!("_Opaque{size}_t")),
+            (_, UserKind::Vlen(TypeRef::Atomic(base))) => (root, format!("_Vlen_{}_t", base.name())),
+            _ => (group, format!("{owner}_t")),
+        };
+        shared(model, home, &name, kind)
+    }
+
+    /// The atomic type of the elements, or of the elements' parts.
+    fn atomic(&self) -> Atomic {
         match self {
-            Self::Atomic(atomic) => Ok(TypeRef::Atomic(*atomic)),
+            Self::Atomic(atomic) | Self::Complex(atomic) => *atomic,
+            Self::Vlen(base) => base.atomic(),
+            Self::Opaque(_) | Self::Compound(_) => Atomic::UByte,
+        }
+    }
+
+    /// What a type that is so shown is, the types of its parts being defined; `None` for atomic types.
+    ///
+    /// # Errors
+    /// As [`define`](Self::define).
+    pub(crate) fn kind(
+        &self,
+        model: &mut Model,
+        group: GroupId,
+        owner: &str,
+    ) -> Result<Option<UserKind>, ModelError> {
+        Ok(Some(match self {
+            Self::Atomic(_) => return Ok(None),
             Self::Complex(part) => {
-                let name = if *part == Atomic::Float { "_Complex64_t" } else { "_Complex128_t" };
                 let field =
                     |name: &str| Field { name: name.to_owned(), ty: (*part).into(), dims: Vec::new() };
-                shared(model, root, name, UserKind::Compound(vec![field("r"), field("i")]))
+                UserKind::Compound(vec![field("r"), field("i")])
             }
-            Self::Opaque(size) => shared(model, root, &format!("_Opaque{size}_t"), UserKind::Opaque(*size)),
-            Self::Vlen(base) => {
-                let base = base.define(model, group, &format!("{owner}_item"))?;
-                let name = match base {
-                    TypeRef::Atomic(atomic) => format!("_Vlen_{}_t", atomic.name()),
-                    TypeRef::User(_) => format!("{owner}_t"),
-                };
-                let home = if matches!(base, TypeRef::Atomic(_)) { root } else { group };
-                shared(model, home, &name, UserKind::Vlen(base))
-            }
+            Self::Opaque(size) => UserKind::Opaque(*size),
+            Self::Vlen(base) => UserKind::Vlen(base.define(model, group, &format!("{owner}_item"))?),
             Self::Compound(fields) => {
                 let mut members = Vec::with_capacity(fields.len());
                 for ShownField { name, shown, dims } in fields {
                     let ty = shown.define(model, group, &format!("{owner}_{name}"))?;
                     members.push(Field { name: name.clone(), ty, dims: dims.clone() });
                 }
-                shared(model, group, &format!("{owner}_t"), UserKind::Compound(members))
+                UserKind::Compound(members)
             }
-        }
+        }))
     }
 }
 

@@ -52,6 +52,12 @@ fn lists_and_objects_keep_their_source() {
 }
 
 #[test]
+fn values_are_written_on_one_line_as_the_reference_does() {
+    let json = read("{\"a\": [1.0,\n 2,null],\n \"b\":{\"c\":\"q\\\"\\n\"}}");
+    assert_eq!(json.compact(), br#"{"a": [1.0,2,null], "b": {"c": "q\"\n"}}"#);
+}
+
+#[test]
 fn damage_is_reported_with_its_offset() {
     let cases: [(&[u8], u64); 8] = [
         (b"", 0),

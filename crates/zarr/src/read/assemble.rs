@@ -6,14 +6,16 @@ use super::extension::{self, Nesting};
 use super::node::{Dataset, GroupNode};
 use super::provenance::Provenance;
 use crate::dialect::Dialect;
+use crate::dtype::Shown;
 use crate::dtype::v2::TextRules;
 use crate::json::Json;
-use crate::special::EXTENSION;
+use crate::special::{EXTENSION, PROPERTIES};
 use ncirrus_layout::{Error, Limits, ObjectId, OpenOptions, Result, Source};
 use ncirrus_model::{
-    Attribute, AttributeState, Attributes, Dimension, EnumMember, Fault, GroupId, Model, TypeRef, UserKind,
-    UserType,
+    Attribute, AttributeState, Attributes, Dimension, EnumMember, Fault, GroupId, Model, UserKind, UserType,
 };
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What is known of the dataset while its members are described.
 pub(super) struct Assembly<'a> {
@@ -24,6 +26,8 @@ pub(super) struct Assembly<'a> {
     pub(super) repairs: bool,
     pub(super) limits: &'a Limits,
     pub(super) warnings: Vec<String>,
+    /// What stands between the indices in chunk names.
+    pub(super) separators: BTreeSet<&'static str>,
     /// Sources by the number of their variable.
     pub(super) sources: Vec<Result<Source>>,
     nesting: Nesting,
@@ -44,11 +48,12 @@ pub(super) fn assemble(
     let mut assembly = Assembly {
         model: Model::new(),
         dialect: dataset.dialect,
-        rules: rules(dataset.dialect, provenance.is_netcdf_c()),
+        rules: rules(dataset.dialect, provenance.is_netcdf()),
         provenance,
         repairs: !options.no_repairs,
         limits,
         warnings: Vec::new(),
+        separators: BTreeSet::new(),
         sources: Vec::new(),
         nesting: Nesting::default(),
     };
@@ -64,8 +69,13 @@ pub(super) fn assemble(
     }
     assembly.check_superblock(&dataset);
     let facts = super::facts_of(&dataset);
-    let Assembly { model, provenance, warnings, sources, .. } = assembly;
-    Ok(ZarrCatalog::new(model, sources, facts, provenance.text, warnings))
+    let Assembly { model, provenance, warnings, sources, separators, .. } = assembly;
+    let mut facts = facts;
+    if !separators.is_empty() {
+        facts.push(("dimension_separator", separators.into_iter().collect::<Vec<_>>().join(" ")));
+    }
+    facts.extend(provenance.text.map(|text| (PROPERTIES, text)));
+    Ok(ZarrCatalog { model: Arc::new(model), sources, facts, warnings, dialect: dataset.dialect })
 }
 
 /// An array at the root is named by the caller, by its key, or by the address of its store.
@@ -131,9 +141,8 @@ impl Assembly<'_> {
     fn draft_type(&mut self, group: GroupId, name: &str, json: &Json) -> Result<()> {
         let spelling = json.member("basetype").unwrap_or(json);
         let (data_type, _) = crate::dtype::v2::parse(spelling, &[], self.rules)?;
-        let shown = data_type.shown.define(&mut self.model, group, name)?;
-        let kind = match (json.member("constants").and_then(Json::as_object), shown) {
-            (Some(constants), TypeRef::Atomic(base)) => {
+        let kind = match (json.member("constants").and_then(Json::as_object), data_type.shown) {
+            (Some(constants), Shown::Atomic(base)) => {
                 let member = |(name, value): (&str, &Json)| {
                     Some(EnumMember { name: name.to_owned(), value: value.as_number()?.as_i128()? })
                 };
@@ -143,12 +152,10 @@ impl Assembly<'_> {
                     members: members.ok_or_else(|| Error::malformed("a constant has no value"))?,
                 }
             }
-            (_, TypeRef::User(id)) => match self.model.user_type(id) {
-                Some(ty) if ty.name == name => return Ok(()),
-                Some(ty) => ty.kind.clone(),
-                None => return Ok(()),
+            (_, shown) => match shown.kind(&mut self.model, group, name)? {
+                Some(kind) => kind,
+                None => return Err(Error::unsupported("an alias of an atomic type")),
             },
-            (None, TypeRef::Atomic(_)) => return Err(Error::unsupported("an alias of an atomic type")),
         };
         self.nesting.define(&mut self.model, group, UserType { name: name.to_owned(), kind }, self.limits)?;
         Ok(())

@@ -1,4 +1,5 @@
 //! An open dataset: everything about it is known once it is open.
+use crate::{Dialect, ZarrWriter};
 use ncirrus_layout::{Catalog, Error, Result, Source, Step, View, Writing};
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
 use std::sync::Arc;
@@ -6,24 +7,15 @@ use std::sync::Arc;
 /// A Zarr dataset. Its metadata were read on opening, so that nothing here ever waits.
 #[derive(Debug)]
 pub(super) struct ZarrCatalog {
-    model: Arc<Model>,
-    sources: Vec<Result<Source>>,
-    facts: Vec<(&'static str, String)>,
-    warnings: Vec<String>,
+    pub(super) model: Arc<Model>,
+    /// By the number of the variable.
+    pub(super) sources: Vec<Result<Source>>,
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) warnings: Vec<String>,
+    pub(super) dialect: Dialect,
 }
 
 impl ZarrCatalog {
-    pub(super) fn new(
-        model: Model,
-        sources: Vec<Result<Source>>,
-        mut facts: Vec<(&'static str, String)>,
-        properties: Option<String>,
-        warnings: Vec<String>,
-    ) -> Self {
-        facts.extend(properties.map(|text| (crate::special::PROPERTIES, text)));
-        Self { model: Arc::new(model), sources, facts, warnings }
-    }
-
     fn attributes_of(&self, node: NodeId) -> Result<Attributes> {
         match self.model.attributes(node) {
             Some(AttributeState::Known(attributes)) => Ok(attributes.clone()),

@@ -21,6 +21,11 @@ impl Provenance {
         Self { text: Some(text), netcdf }
     }
 
+    /// Whether netcdf-c or ncirrus wrote the dataset: both keep to netCDF's meaning of types and fill values.
+    pub(super) fn is_netcdf(&self) -> bool {
+        self.text.is_some()
+    }
+
     /// Whether netcdf-c wrote the dataset.
     pub(super) fn is_netcdf_c(&self) -> bool {
         self.netcdf.is_some()

@@ -5,6 +5,7 @@ use super::node::{
     ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, both, dimensions, members,
     names, usable,
 };
+use super::provenance::Provenance;
 use crate::dialect::Dialect;
 use crate::json::Json;
 use crate::special::{
@@ -39,7 +40,8 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
         };
     }
     let mut dialect = bag.dialect();
-    let walker = Walker { documents, dialect };
+    let sorts = Provenance::of(&bag.attributes()).is_netcdf_c();
+    let walker = Walker { documents, dialect, sorts };
     let root = walker.root(&bag, children)?;
     let is_named = |array: &ArrayNode| array.attributes.find(ARRAY_DIMENSIONS).is_some();
     if root.any_array(&is_named) {
@@ -62,6 +64,9 @@ const D18_ARRAY_OBJECTS: &[&str] = &[D18_ATTRIBUTES, D18_ATTRIBUTE_TYPES];
 struct Walker<'a> {
     documents: &'a Documents<'a>,
     dialect: Dialect,
+    /// Whether unlisted members are shown in byte order of their names even when consolidated metadata have another
+    /// order: netcdf-c does so (5.1).
+    sorts: bool,
 }
 
 impl Walker<'_> {

@@ -85,14 +85,15 @@ pub(crate) fn infer(json: &Json) -> Values {
         Json::Array(list) => list.items.as_slice(),
         other => std::slice::from_ref(other),
     };
+    let shown = || Values::Char(json.compact());
     if items.iter().all(|item| matches!(item, Json::String(_))) {
-        return strings(json).unwrap_or_else(|| text(json));
+        return strings(json).unwrap_or_else(shown);
     }
-    common_type(items).and_then(|atomic| numbers(json, atomic)).unwrap_or_else(|| text(json))
+    common_type(items).and_then(|atomic| numbers(json, atomic)).unwrap_or_else(shown)
 }
 
-/// The narrowest of ubyte (booleans only), int, int64, uint64 and double that holds all; `None` when some are no
-/// numbers.
+/// The narrowest of ubyte (booleans only), int, uint, int64, uint64 and double that holds all; `None` when some are no
+/// numbers. The reference types 4294967295 as uint, whatever 5.4 says.
 fn common_type(items: &[Json]) -> Option<Atomic> {
     if items.iter().all(|item| matches!(item, Json::Bool(_))) {
         return Some(Atomic::UByte);
@@ -113,6 +114,7 @@ fn common_type(items: &[Json]) -> Option<Atomic> {
     Some(match () {
         () if !is_whole => Atomic::Double,
         () if fits(i32::MIN.into(), i32::MAX.into()) => Atomic::Int,
+        () if fits(0, u32::MAX.into()) => Atomic::UInt,
         () if fits(i64::MIN.into(), i64::MAX.into()) => Atomic::Int64,
         () if fits(0, u64::MAX.into()) => Atomic::UInt64,
         () => Atomic::Double,

@@ -47,7 +47,8 @@ impl Assembly<'_> {
                     described.as_ref().ok().and_then(|known| known.metadata.dimension_names.clone());
                 let names = from_metadata
                     .or_else(|| dimensions::array_dimensions(node.attributes.find(ARRAY_DIMENSIONS)));
-                let (info, in_nczarr) = (node.info.as_ref(), self.dialect.is_nczarr());
+                let in_nczarr = self.dialect.is_nczarr();
+                let info = node.info.as_ref().filter(|_| in_nczarr);
                 let spanned = Spanned { group, path: &path, shape, info, names, in_nczarr };
                 dimensions::resolve(&mut self.model, &spanned, &mut self.warnings)?
             }
@@ -123,6 +124,7 @@ impl Assembly<'_> {
         variable.endianness = endianness(&known.stored);
         variable.filters = known.metadata.filters.clone();
         variable.storage = Storage::Chunked(chunk_shape(&known.metadata.grid, &shape, variable.rank()));
+        self.separators.insert(known.metadata.keys.separator.as_str());
         let source = self.source(node, known, shape, variable.rank(), fill.cells);
         (variable, Ok(source))
     }
@@ -157,7 +159,7 @@ impl Assembly<'_> {
         list: &mut Vec<Attribute>,
     ) -> Result<Fill> {
         let is_ours = node.attributes.find(EXTENSION).is_some();
-        let in_base64 = is_ours || !(self.dialect.is_nczarr() || self.provenance.is_netcdf_c());
+        let in_base64 = is_ours || self.is_foreign();
         let element = Element { model: &self.model, ty: known.ty, stored: &known.stored, in_base64 };
         let parsed = element.parse(&known.metadata.fill);
         let given = match parsed {
@@ -170,21 +172,25 @@ impl Assembly<'_> {
         let default = element.default()?;
         let shown = match (&own, &given) {
             (Some(own), _) => FillValue::Own(own.clone()),
-            (None, None) if self.dialect.is_nczarr() || self.provenance.is_netcdf_c() => FillValue::None,
-            (None, None) => FillValue::Default,
+            (None, None) => FillValue::None,
             (None, Some(given)) if *given == default => FillValue::Default,
             (None, Some(given)) => FillValue::Own(given.clone()),
         };
         if own.is_none() && self.is_foreign() {
             synthesise_fill(known.ty, &shown, list);
         }
-        let cells = given.or(own).unwrap_or(default);
+        let unwritten = || match known.ty {
+            TypeRef::Atomic(atomic) if self.is_foreign() && atomic.is_numeric() => Values::zeroed(atomic, 1),
+            _ => default,
+        };
+        let cells = given.or(own).unwrap_or_else(unwritten);
         Ok(Fill { shown, cells })
     }
 
-    /// Whether neither netcdf-c nor we wrote the dataset: then the fill value stands in the metadata alone.
+    /// Whether neither netcdf-c nor we wrote the dataset: then the fill value stands in the metadata alone, bytes in
+    /// it are in base64, and without one elements never written are zero.
     fn is_foreign(&self) -> bool {
-        !self.dialect.is_nczarr() && self.provenance.text.is_none()
+        !self.dialect.is_nczarr() && !self.provenance.is_netcdf()
     }
 
     /// `_FillValue` as one element of the variable's type; the attribute is brought to that type.

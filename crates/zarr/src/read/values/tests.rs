@@ -16,6 +16,8 @@ fn types_are_inferred_from_the_whole_list() {
     let cases = [
         ("5", Values::Int(vec![5])),
         ("200", Values::Int(vec![200])),
+        ("4294967295", Values::UInt(vec![u32::MAX])),
+        ("[-1,4294967295]", Values::Int64(vec![-1, 4_294_967_295])),
         ("1099511627776", Values::Int64(vec![1 << 40])),
         ("18446744073709551615", Values::UInt64(vec![u64::MAX])),
         ("18446744073709551616", Values::Double(vec![18_446_744_073_709_551_616.0])),
@@ -36,8 +38,8 @@ fn types_are_inferred_from_the_whole_list() {
         ("[]", chars("")),
         ("null", chars("null")),
         ("{}", chars("{}")),
-        ("[1, null]", chars("[1, null]")),
-        ("[1, \"a\"]", chars("[1, \"a\"]")),
+        ("[1, null]", chars("[1,null]")),
+        ("[1, \"a\"]", chars("[1,\"a\"]")),
         ("[[1,2],[3]]", chars("[[1,2],[3]]")),
         ("\"\u{b5}\"", chars("\u{b5}")),
     ];
