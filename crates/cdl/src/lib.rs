@@ -34,6 +34,7 @@ mod declare;
 mod error;
 mod line;
 mod name;
+mod ncml;
 mod number;
 mod options;
 mod out;
@@ -44,6 +45,7 @@ mod time;
 
 pub use error::CdlError;
 pub use name::escape_name;
+pub use ncml::ncml;
 pub use number::{format_double, format_float};
 pub use options::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle};
 pub use print::{Summary, print};

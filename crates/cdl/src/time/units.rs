@@ -46,10 +46,12 @@ pub(super) fn parse_units(units: &str, calendar: Calendar) -> Option<(Unit, Base
         None => (date, words.next().unwrap_or("")),
     };
     let (year, month, day) = parse_date(date, calendar);
-    let is_month = (1..=12).contains(&month);
-    // The reference takes a month outside the year for the first; the climatological calendar loses the time too.
-    let hour = if is_month || calendar != Calendar::Climatology { parse_time(time) } else { 0.0 };
-    let month = if is_month { month } else { 1 };
+    // As in the reference: a date with a year loses its time in the calendar without years, and a month outside the
+    // year is taken for the first.
+    let has_extra =
+        calendar == Calendar::Climatology && date.trim_start_matches('-').matches('-').count() > 1;
+    let hour = if has_extra { 0.0 } else { parse_time(time) };
+    let month = if (1..=12).contains(&month) { month } else { 1 };
     (year.abs() <= YEAR_MAX).then_some((unit, Base { year, month, day, hour }))
 }
 
