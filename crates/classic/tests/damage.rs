@@ -156,8 +156,8 @@ fn streaming_record_counts_follow_from_the_size() {
     assert_eq!(opened.model.shape(opened.var("b")), [5], "an incomplete record does not count");
     assert_eq!(opened.stored_bytes(opened.var("b")).expect("all").len(), 40);
 
-    let only = classic(u32::MAX, &[("time", 0)], &[var("a", &[0], 1, 72)], 0);
-    assert_eq!(only.len(), 72);
+    let only = classic(u32::MAX, &[("time", 0)], &[var("a", &[0], 1, 80)], 0);
+    assert_eq!(only.len(), 80);
     let opened = open(&[only, vec![1; 7]].concat()).expect("it opens");
     assert_eq!(
         opened.model.shape(opened.var("a")),
