@@ -22,6 +22,8 @@ pub(crate) struct Order {
     pub(crate) is_new: bool,
     /// Consolidated metadata stay.
     pub(crate) consolidated: bool,
+    /// A consolidated document hides what lies between two commits.
+    pub(crate) guarded: bool,
 }
 
 /// Compares the documents with what the store holds and orders the differences.
@@ -32,62 +34,90 @@ pub(crate) fn commit(
     removed: &[String],
     order: Order,
 ) -> Commit {
-    let Documents { mut list, consolidated } = documents;
-    let mut at_first = None;
-    let mut at_last = None;
-    let mut passing = None;
-    if let Some(whole) = consolidated {
-        let replaces = list.iter().position(|document| document.key == whole.key);
-        if order.consolidated {
-            match replaces {
-                Some(at) => list[at] = whole,
-                None if order.is_new => list.push(whole),
-                None => at_last = Some(whole),
-            }
-        } else if differing(&list, committed) > 1 {
-            // Readers that use it see one change instead of several; it goes when the others are done.
-            match (replaces, order.is_new) {
-                (Some(_), true) => {}
-                (Some(_), false) => at_first = Some(whole),
-                (None, true) => {
-                    passing = Some(whole.key.clone());
-                    list.push(whole);
-                }
-                (None, false) => {
-                    passing = Some(whole.key.clone());
-                    at_first = Some(whole);
-                }
-            }
-        }
+    let changes = differing(&documents.list, committed) + removed.len();
+    let trees = removed.iter().map(|key| Put::DeleteTree { prefix: root.child(key) }).collect();
+    if order.consolidated {
+        consolidated(root, documents, committed, trees, order.is_new)
+    } else if changes > 1 || order.guarded {
+        covered(root, documents, committed, trees, order.is_new)
+    } else {
+        let phases = by_level(root, &documents.list, committed).into_iter().chain(phase(trees)).collect();
+        Commit { phases, after: kept(documents.list) }
     }
-    let overwritten = at_first.as_ref().map(|first| first.key.clone());
-    let mut phases: Vec<Phase> = at_first.iter().map(|document| phase(vec![put(root, document)])).collect();
-    phases.extend(by_level(root, &list, committed, overwritten.as_deref()));
-    phases.extend(
-        at_last.iter().filter(|last| differs(last, committed)).map(|last| phase(vec![put(root, last)])),
-    );
-    phases.extend(passing.iter().map(|key| phase(vec![Put::Delete { object: root.child(key) }])));
-    let trees = removed.iter().map(|key| Put::DeleteTree { prefix: root.child(key) }).collect::<Vec<_>>();
-    if !trees.is_empty() {
-        phases.push(phase(trees));
-    }
-    let mut after: Committed =
-        list.into_iter().chain(at_last).map(|document| (document.key, document.body)).collect();
-    if let Some(key) = passing {
-        after.remove(&key);
-    }
-    Commit { phases, after }
 }
 
-/// Changed documents in rising order of their levels; `forced` is put in any case.
-fn by_level(root: &ObjectId, list: &[Document], committed: &Committed, forced: Option<&str>) -> Vec<Phase> {
+/// Consolidated metadata decide: they come before the objects by which a new dataset is recognised, and last in an
+/// update.
+fn consolidated(
+    root: &ObjectId,
+    documents: Documents,
+    committed: &Committed,
+    trees: Vec<Put>,
+    is_new: bool,
+) -> Commit {
+    let Documents { mut list, consolidated } = documents;
+    let Some(mut whole) = consolidated else { return Commit::default() };
+    if !is_new {
+        whole.level = Level::Last;
+    }
+    let changed = is_new || differing(&list, committed) > 0 || !trees.is_empty();
+    match list.iter_mut().find(|document| document.key == whole.key) {
+        Some(same) => *same = whole,
+        None if changed => list.push(whole),
+        None => {
+            // Nothing changed: what another program wrote stays as it spelt it.
+            let after = committed.clone();
+            return Commit { phases: Vec::new(), after };
+        }
+    }
+    let phases = by_level(root, &list, committed).into_iter().chain(phase(trees)).collect();
+    Commit { phases, after: kept(list) }
+}
+
+/// Several objects change and nothing consolidates them: a consolidated document covers them until all are done.
+fn covered(
+    root: &ObjectId,
+    documents: Documents,
+    committed: &Committed,
+    trees: Vec<Put>,
+    is_new: bool,
+) -> Commit {
+    let Documents { list, consolidated } = documents;
+    let Some(cover) = consolidated else { return Commit::default() };
+    let (same, others): (Vec<Document>, Vec<Document>) =
+        list.iter().cloned().partition(|document| document.key == cover.key);
+    let is_root = !same.is_empty();
+    let mut puts = levels(root, &others, committed);
+    // A new dataset is not there before its cover, or, in Zarr v3, before its root.
+    if !(is_new && is_root) {
+        let level = if is_new { Level::Consolidated } else { Level::First };
+        puts.insert(level, vec![put(root, &cover)]);
+    }
+    let mut phases: Vec<Phase> = puts.into_values().filter_map(phase).collect();
+    phases.extend(phase(trees));
+    let uncover = match same.first() {
+        Some(document) => put(root, document),
+        None => Put::Delete { object: root.child(&cover.key) },
+    };
+    phases.extend(phase(vec![uncover]));
+    Commit { phases, after: kept(list) }
+}
+
+fn kept(list: Vec<Document>) -> Committed {
+    list.into_iter().map(|document| (document.key, document.body)).collect()
+}
+
+/// Changed documents in rising order of their levels, a phase each.
+fn by_level(root: &ObjectId, list: &[Document], committed: &Committed) -> Vec<Phase> {
+    levels(root, list, committed).into_values().filter_map(phase).collect()
+}
+
+fn levels(root: &ObjectId, list: &[Document], committed: &Committed) -> BTreeMap<Level, Vec<Put>> {
     let mut levels: BTreeMap<Level, Vec<Put>> = BTreeMap::new();
-    for document in
-        list.iter().filter(|document| differs(document, committed) || forced == Some(&document.key))
-    {
+    for document in list.iter().filter(|document| differs(document, committed)) {
         levels.entry(document.level).or_default().push(put(root, document));
     }
-    levels.into_values().map(phase).collect()
+    levels
 }
 
 fn differs(document: &Document, committed: &Committed) -> bool {
@@ -98,10 +128,12 @@ fn differing(list: &[Document], committed: &Committed) -> usize {
     list.iter().filter(|document| differs(document, committed)).count()
 }
 
-fn put(root: &ObjectId, document: &Document) -> Put {
+/// A document as it is put.
+pub(crate) fn put(root: &ObjectId, document: &Document) -> Put {
     Put::Object { object: root.child(&document.key), body: text::render(&document.body) }
 }
 
-fn phase(puts: Vec<Put>) -> Phase {
-    Phase { puts, rewrite: false }
+/// A phase, unless nothing is put.
+fn phase(puts: Vec<Put>) -> Option<Phase> {
+    (!puts.is_empty()).then_some(Phase { puts, rewrite: false })
 }

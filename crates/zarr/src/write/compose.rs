@@ -7,7 +7,7 @@ use super::present::Present;
 use super::{ZarrWriter, names};
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeRef, VarId};
+use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, VarId};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -29,6 +29,8 @@ pub(crate) struct Document {
 /// When a document is put: in rising order at creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
+    /// Before all others.
+    First,
     /// Attributes of an array.
     ArrayAttributes,
     /// An array.
@@ -43,6 +45,8 @@ pub(crate) enum Level {
     RootAttributes,
     /// The root: the last object of a new dataset.
     Root,
+    /// After all others.
+    Last,
 }
 
 /// All documents; the consolidated one apart, for it depends on all others.
@@ -62,6 +66,24 @@ pub(crate) struct Composer<'a> {
     pub(crate) plans: &'a HashMap<VarId, VariablePlan>,
     /// The dataset as it was opened for update.
     pub(crate) present: Option<&'a Present>,
+    /// Whether the draft of 2018 has a place for every type of the model.
+    in_draft: bool,
+}
+
+impl<'a> Composer<'a> {
+    /// Derives documents from a model.
+    pub(crate) fn new(
+        writer: &'a ZarrWriter,
+        model: &'a Model,
+        plans: &'a HashMap<VarId, VariablePlan>,
+        present: Option<&'a Present>,
+    ) -> Self {
+        let has_place = |id: &TypeId| extension::draft_definition(model, *id).is_some();
+        let types = |id: GroupId| model.group(id).map(|group| group.types.iter()).into_iter().flatten();
+        let in_draft =
+            writer.dialect == Dialect::Draft2018 && model.walk().into_iter().flat_map(types).all(has_place);
+        Self { writer, model, plans, present, in_draft }
+    }
 }
 
 impl Composer<'_> {
@@ -170,10 +192,7 @@ impl Composer<'_> {
         let types: Vec<Value> = types
             .iter()
             .filter(|id| self.present.is_none_or(|present| present.defines(**id)))
-            .filter(|id| {
-                self.dialect() != Dialect::Draft2018
-                    || extension::draft_definition(self.model, **id).is_none()
-            })
+            .filter(|_| !self.in_draft)
             .filter_map(|id| Some(extension::definition(self.model, self.model.user_type(*id)?)))
             .collect();
         if !types.is_empty() {
@@ -222,9 +241,7 @@ impl Composer<'_> {
     /// The path of the variable's type, when the draft of 2018 has its own place for it.
     fn draft_type(&self, var: VarId) -> Option<String> {
         let TypeRef::User(id) = self.model.variable(var)?.ty else { return None };
-        let has_place = self.dialect() == Dialect::Draft2018;
-        let spelt = has_place && extension::draft_definition(self.model, id).is_some();
-        spelt.then(|| self.model.type_path(id))
+        self.in_draft.then(|| self.model.type_path(id))
     }
 
     fn kept_extension(&self, var: VarId, copy: bool) -> Map<String, Value> {

@@ -1,10 +1,11 @@
 //! The placer: what is defined, what is placed, what is committed.
 use super::cells::CellSet;
 use super::commit::{self, Commit, Committed, Order};
-use super::compose::Composer;
+use super::compose::{Composer, Document};
 use super::plan::{self, VariablePlan};
 use super::present::Present;
 use super::{ZarrWriter, names};
+use crate::Dialect;
 use bytes::Bytes;
 use ncirrus_layout::{
     Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Result,
@@ -25,6 +26,10 @@ pub(crate) struct ZarrPlacer {
     /// Variables that are there but cannot be written, with the reason.
     pub(crate) closed: HashMap<VarId, Error>,
     pub(crate) planned: Option<Planned>,
+    /// The consolidated document of the committed state, once there was a commit.
+    pub(crate) whole: Option<Document>,
+    /// Whether that document was put to hide what lies between two commits.
+    pub(crate) guarded: bool,
 }
 
 /// What a definition may change; replaced as a whole, so that a definition that fails changes nothing.
@@ -56,11 +61,14 @@ pub(crate) struct VariableState {
 pub(crate) struct Planned {
     after: Committed,
     shapes: HashMap<VarId, Vec<u64>>,
+    whole: Option<Document>,
 }
 
 impl ZarrPlacer {
     /// A dataset that is not there yet.
-    pub(crate) fn create(writer: ZarrWriter, root: ObjectId) -> Self {
+    pub(crate) fn create(mut writer: ZarrWriter, root: ObjectId) -> Self {
+        // Others refuse a dataset whose consolidated metadata have names of objects that they do not know.
+        writer.consolidated &= writer.dialect != Dialect::Draft2018;
         Self {
             writer,
             root,
@@ -69,6 +77,8 @@ impl ZarrPlacer {
             committed: Committed::new(),
             closed: HashMap::new(),
             planned: None,
+            whole: None,
+            guarded: false,
         }
     }
 
@@ -82,6 +92,23 @@ impl ZarrPlacer {
 
     fn chunk(&self, plan: &VariablePlan, cell: &[u64]) -> ObjectId {
         self.root.child(&plan.key).child(&plan.keys.key(cell))
+    }
+
+    /// Without consolidated metadata readers list what is there: before copies are made, the committed state is told
+    /// by a consolidated document, which the next commit removes.
+    fn guard(&self) -> Result<Option<Put>> {
+        if self.writer.consolidated || self.guarded || self.committed.is_empty() {
+            return Ok(None);
+        }
+        let whole = match (&self.whole, &self.present) {
+            (Some(whole), _) => Some(whole.clone()),
+            (None, Some(present)) => {
+                let plans = &self.defined.plans;
+                Composer::new(&self.writer, &present.model, plans, Some(present)).documents()?.consolidated
+            }
+            (None, None) => None,
+        };
+        Ok(whole.map(|whole| commit::put(&self.root, &whole)))
     }
 
     fn check_names(&self, model: &Model) -> Result<()> {
@@ -257,8 +284,10 @@ impl Placer for ZarrPlacer {
         self.check_names(model)?;
         let mut defined = self.defined.clone();
         let moves = defined.redefine(&self.writer, &self.closed, model)?;
+        let guard = if moves.copied.is_empty() { None } else { self.guard()? };
+        self.guarded |= guard.is_some();
         self.defined = defined;
-        Ok(moves.puts(&self.root))
+        Ok(guard.into_iter().chain(moves.puts(&self.root)).collect())
     }
 
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
@@ -311,19 +340,25 @@ impl Placer for ZarrPlacer {
 
     fn plan_commit(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<Phase>> {
         let present = self.present.as_ref();
-        let composer = Composer { writer: &self.writer, model, plans: &self.defined.plans, present };
-        let documents = composer.documents()?;
-        let order = Order { is_new: self.committed.is_empty(), consolidated: self.writer.consolidated };
+        let documents = Composer::new(&self.writer, model, &self.defined.plans, present).documents()?;
+        let order = Order {
+            is_new: self.committed.is_empty(),
+            consolidated: self.writer.consolidated,
+            guarded: self.guarded,
+        };
+        let whole = documents.consolidated.clone().filter(|_| !self.writer.consolidated);
         let Commit { phases, after } =
             commit::commit(&self.root, documents, &self.committed, &self.defined.removed, order);
         let shapes = self.defined.plans.keys().map(|var| (*var, model.shape(*var))).collect();
-        self.planned = Some(Planned { after, shapes });
+        self.planned = Some(Planned { after, shapes, whole });
         Ok(phases)
     }
 
     fn committed(&mut self) {
-        let Some(Planned { after, shapes }) = self.planned.take() else { return };
+        let Some(Planned { after, shapes, whole }) = self.planned.take() else { return };
         self.committed = after;
+        self.whole = whole;
+        self.guarded = false;
         self.defined.removed.clear();
         for (var, shape) in shapes {
             if let Some(state) = self.defined.states.get_mut(&var) {

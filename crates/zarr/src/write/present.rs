@@ -74,7 +74,17 @@ pub(crate) fn open(
         committed.insert(special::ZMETADATA.to_owned(), copy.clone());
     }
     let root = root.clone();
-    Ok(ZarrPlacer { writer, root, present: Some(present), defined, committed, closed, planned: None })
+    Ok(ZarrPlacer {
+        writer,
+        root,
+        present: Some(present),
+        defined,
+        committed,
+        closed,
+        planned: None,
+        whole: None,
+        guarded: false,
+    })
 }
 
 const DIALECTS: [Dialect; 12] = [

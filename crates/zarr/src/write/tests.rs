@@ -1,13 +1,16 @@
 //! Whole datasets: bytes as the reference has them, every position of a commit, and what other programs read.
 use super::*;
 use bytes::Bytes;
-use ncirrus_layout::{Phase, Prepared, Put};
+use ncirrus_layout::{Driver as _, OpenOptions, Phase, Prepared, Put};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, NodeId, VarId};
 use ncirrus_testkit::{MemoryView, Objects};
 
 mod bytes_of_dialects;
 mod fixtures;
 mod peers;
+mod positions;
+mod round_trips;
+mod updates;
 
 /// A placer that is driven by hand, with the objects that it put.
 struct Hand {
@@ -81,4 +84,11 @@ fn created(writer: &ZarrWriter, model: &Model) -> Objects {
 
 fn text<'a>(objects: &'a Objects, key: &str) -> &'a str {
     std::str::from_utf8(objects.find(key).unwrap_or_else(|| panic!("no object {key}"))).unwrap()
+}
+
+/// The dataset as this crate's reader sees it; `None` when there is none.
+fn opened(objects: &Objects) -> Option<std::sync::Arc<Model>> {
+    let view = MemoryView::new(objects.clone());
+    let catalog = ZarrDriver.open(&view, &Objects::id(""), &OpenOptions::default()).ok()?;
+    Some(catalog.tree(&view).unwrap())
 }

@@ -29,7 +29,7 @@ impl Composer<'_> {
                 definitions.insert(ty.name.clone(), definition);
             }
         }
-        if !definitions.is_empty() {
+        if self.in_draft && !definitions.is_empty() {
             objects.push((special::D18_TYPES, Value::Object(definitions)));
         }
         if self.properties(group).is_some() {

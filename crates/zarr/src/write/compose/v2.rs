@@ -61,8 +61,7 @@ impl Composer<'_> {
         for var in self.model.variables() {
             self.v2_array(var, &mut documents.list, &mut copies)?;
         }
-        // The draft's own objects have no place there: others refuse a dataset whose copies have unknown names.
-        documents.consolidated = (self.dialect() != Dialect::Draft2018).then(|| Document {
+        documents.consolidated = Some(Document {
             key: special::ZMETADATA.to_owned(),
             level: Level::Consolidated,
             body: json!({"metadata": copies, "zarr_consolidated_format": 1}),
@@ -96,7 +95,8 @@ impl Composer<'_> {
         }
         if self.dialect() == Dialect::Draft2018 {
             for (name, body) in self.draft_group(group, types) {
-                add(name, detail, body);
+                let recognised = name == special::D18_SUPERBLOCK;
+                add(name, if recognised { attributes_level } else { detail }, body);
             }
         }
         Ok(())

@@ -1,0 +1,130 @@
+//! What is written is what is read.
+use super::fixtures::{basic, extended, wide};
+use super::*;
+use ncirrus_model::{Group, GroupId, Storage, TypeRef, Variable};
+
+/// A description of everything that a dataset says, with ids replaced by paths and choices of the writer left out.
+pub(super) fn described(model: &Model) -> Vec<String> {
+    let mut lines = Vec::new();
+    for id in model.walk() {
+        let group = model.group(id).unwrap();
+        lines.push(format!(
+            "group {} {:?} {:?}",
+            model.group_path(id),
+            group.fault,
+            attributes_of_group(model, group)
+        ));
+        describe_members(model, id, group, &mut lines);
+    }
+    lines
+}
+
+fn describe_members(model: &Model, id: GroupId, group: &Group, lines: &mut Vec<String>) {
+    for dim in &group.dims {
+        let dimension = model.dimension(*dim).unwrap();
+        lines.push(format!("  dimension {} {:?}", dimension.name, dimension.len));
+    }
+    for ty in &group.types {
+        let path = model.type_path(*ty);
+        let definition = extension::definition(model, model.user_type(*ty).unwrap());
+        lines.push(format!("  type {path} {definition}"));
+    }
+    for var in &group.vars {
+        lines.push(format!("  {}", describe_variable(model, model.variable(*var).unwrap())));
+    }
+    _ = id;
+}
+
+fn describe_variable(model: &Model, variable: &Variable) -> String {
+    let dims: Vec<String> = variable.dims.iter().map(|dim| model.dimension_path(*dim)).collect();
+    let ty = attributes::type_name(model, variable.ty);
+    let order = variable.endianness.is_foreign();
+    let list = describe_attributes(model, variable.attributes.known().unwrap());
+    format!(
+        "variable {} {ty} {dims:?} {:?} foreign order {order} {:?} {:?} {list:?}",
+        variable.name, variable.fill, variable.filters, variable.fault
+    )
+}
+
+fn attributes_of_group(model: &Model, group: &Group) -> Vec<String> {
+    describe_attributes(model, group.attributes.known().unwrap())
+}
+
+fn describe_attributes(model: &Model, list: &ncirrus_model::Attributes) -> Vec<String> {
+    let one = |attribute: &Attribute| {
+        format!("{} {} = {:?}", attributes::type_name(model, attribute.ty), attribute.name, attribute.values)
+    };
+    list.iter().map(one).collect()
+}
+
+fn assert_same(dialect: Dialect, written: &Model, writer: &ZarrWriter) {
+    let objects = created(writer, written);
+    let read = opened(&objects).unwrap_or_else(|| panic!("{dialect} does not open"));
+    let (expected, found) = (described(written), described(&read));
+    for (expected, found) in expected.iter().zip(&found) {
+        assert_eq!(found, expected, "{dialect}");
+    }
+    assert_eq!(found.len(), expected.len(), "{dialect}");
+}
+
+/// Dialects that lose nothing.
+const FAITHFUL: [Dialect; 2] = [Dialect::Attributes, Dialect::Nczarr3];
+
+#[test]
+fn faithful_dialects_keep_everything() {
+    for dialect in FAITHFUL {
+        for model in [basic(), wide(), extended()] {
+            for writer in [ZarrWriter::new(dialect), ZarrWriter::new(dialect).consolidated(false)] {
+                assert_same(dialect, &model, &writer);
+                assert_same(dialect, &model, &writer.array_dimensions(false).slash_in_chunk_names(true));
+            }
+        }
+    }
+}
+
+#[test]
+fn older_nczarr_keeps_everything_but_unlimited_dimensions() {
+    for dialect in [Dialect::LowerCase, Dialect::UpperCase] {
+        for model in [basic(), fixed(wide()), extended()] {
+            assert_same(dialect, &model, &ZarrWriter::new(dialect));
+            assert_same(dialect, &model, &ZarrWriter::new(dialect).consolidated(false));
+        }
+    }
+}
+
+/// The model without unlimited dimensions.
+fn fixed(mut model: Model) -> Model {
+    for group in model.walk() {
+        for dim in model.group(group).unwrap().dims.clone() {
+            let len = model.dimension(dim).unwrap().len.current();
+            model.set_dimension_len(dim, DimensionLen::Fixed(len)).unwrap();
+        }
+    }
+    model
+}
+
+#[test]
+fn other_dialects_keep_types_shapes_names_and_fill() {
+    for dialect in [Dialect::Draft2018, Dialect::Xarray, Dialect::Plain, Dialect::V3] {
+        for model in [basic(), wide(), extended()] {
+            let read = opened(&created(&ZarrWriter::new(dialect), &model)).unwrap();
+            for var in model.variables() {
+                let path = model.variable_path(var);
+                let there = read.variable_at(&path).unwrap_or_else(|| panic!("{dialect}: no {path}"));
+                let (old, new) = (model.variable(var).unwrap(), read.variable(there).unwrap());
+                assert_eq!(new.fault, None, "{dialect} {path}");
+                assert_eq!(read.shape(there), model.shape(var), "{dialect} {path}");
+                let names = |model: &Model, ty: TypeRef| attributes::type_name(model, ty);
+                assert_eq!(names(&read, new.ty), names(&model, old.ty), "{dialect} {path}");
+                assert_eq!(new.fill, old.fill, "{dialect} {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_chosen_is_what_is_stored() {
+    let read = opened(&created(&ZarrWriter::default(), &basic())).unwrap();
+    let v = read.variable_at("v").unwrap();
+    assert_eq!(read.variable(v).unwrap().storage, Storage::Chunked(vec![3, 4]));
+}

@@ -1,0 +1,156 @@
+//! Datasets that are changed in place.
+use super::fixtures::{basic, extended, put, wide};
+use super::positions::updating;
+use super::*;
+use ncirrus_layout::{Cells, Location};
+use ncirrus_model::Values;
+
+#[test]
+fn a_commit_without_changes_puts_nothing() {
+    for dialect in
+        [Dialect::Attributes, Dialect::LowerCase, Dialect::UpperCase, Dialect::Xarray, Dialect::Nczarr3]
+    {
+        for model in [basic(), wide(), extended()] {
+            let objects = created(&ZarrWriter::new(dialect), &model);
+            let old = opened(&objects).unwrap();
+            let mut hand = updating(objects, &old);
+            hand.define(&old);
+            hand.commit(&old);
+            assert_eq!(hand.history.len(), 0, "{dialect}");
+        }
+    }
+}
+
+#[test]
+fn one_changed_attribute_puts_its_object_and_the_copy() {
+    let objects = created(&ZarrWriter::default(), &basic());
+    let old = opened(&objects).unwrap();
+    let mut hand = updating(objects, &old);
+    let mut model = (*old).clone();
+    let v = model.variable_at("v").unwrap();
+    put(&mut model, NodeId::Variable(v), Attribute::text("long_name", "other"));
+    hand.define(&model);
+    hand.commit(&model);
+    assert_eq!(hand.history.len(), 2);
+    assert!(text(&hand.objects, "v/.zattrs").contains(r#""long_name": "other", "_ARRAY_DIMENSIONS""#));
+}
+
+#[test]
+fn appended_chunks_are_invisible_until_the_shape_grows() {
+    let objects = created(&ZarrWriter::default(), &wide());
+    let old = opened(&objects).unwrap();
+    let mut hand = updating(objects, &old);
+    let mut model = (*old).clone();
+    let time = model.dimension_at("time").unwrap();
+    let var = model.variable_at("v_int").unwrap();
+    model.grow(time, 5).unwrap();
+    hand.define(&model);
+    let view = MemoryView::new(hand.objects.clone());
+    let cells = Cells::one(&[2, 0]);
+    let location = |hand: &Hand| hand.placer.locate(&view, var, &cells).unwrap().remove(0).location;
+    assert_eq!(location(&hand), Location::Absent, "left over by a writer that was killed");
+    hand.place(var, &[2, 0], &[1; 32]);
+    assert_eq!(location(&hand), Location::Object(Objects::id("v_int/2.0")));
+    assert_eq!(opened(&hand.objects).unwrap(), old);
+    hand.commit(&model);
+    assert!(text(&hand.objects, "v_int/.zarray").contains(r#""shape": [5,4]"#));
+    assert!(text(&hand.objects, ".zattrs").contains(r#""time": {"size": 5, "unlimited": 1}"#));
+    assert_eq!(opened(&hand.objects).unwrap().shape(var), [5, 4]);
+}
+
+#[test]
+fn foreign_members_stay() {
+    let mut objects = created(&ZarrWriter::default().consolidated(false), &basic());
+    let body = text(&objects, "v/.zarray")
+        .replace(r#""zarr_format": 2"#, r#""zarr_format": 2, "mine": [1.50, "x"]"#);
+    objects.put("v/.zarray", body);
+    let old = opened(&objects).unwrap();
+    let mut hand = updating(objects, &old);
+    let mut model = (*old).clone();
+    let lat = model.dimension_at("lat").unwrap();
+    model.set_dimension_len(lat, DimensionLen::Fixed(9)).unwrap();
+    hand.define(&model);
+    hand.commit(&model);
+    assert!(text(&hand.objects, "v/.zarray").contains(r#""mine": [1.5,"x"], "shape": [9,4]"#));
+    assert!(hand.objects.find(".zmetadata").is_none());
+}
+
+#[test]
+fn a_renamed_variable_takes_its_chunks_along() {
+    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut model = basic();
+    hand.define(&model);
+    let v = model.variable_at("v").unwrap();
+    hand.place(v, &[0, 0], &[7; 48]);
+    hand.commit(&model);
+    model.rename_variable(v, "w").unwrap();
+    hand.define(&model);
+    assert!(hand.objects.find("v/0.0").is_some(), "the old name is still the true one");
+    hand.commit(&model);
+    assert!(hand.objects.find("v/0.0").is_none() && hand.objects.find("v/.zarray").is_none());
+    assert_eq!(hand.objects.find("w/0.0").map(|body| body.len()), Some(48));
+    assert!(opened(&hand.objects).unwrap().variable_at("w").is_some());
+}
+
+#[test]
+fn a_name_is_free_again_only_after_a_commit() {
+    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut model = basic();
+    hand.define(&model);
+    hand.commit(&model);
+    let v = model.variable_at("v").unwrap();
+    model.remove_variable(v).unwrap();
+    hand.define(&model);
+    let mut again = model.clone();
+    again.add_variable(again.root(), "v", Atomic::Byte.into(), &[]).unwrap();
+    let view = MemoryView::new(hand.objects.clone());
+    assert!(hand.placer.define(&view, &again).is_err());
+    hand.commit(&model);
+    hand.define(&again);
+    hand.commit(&again);
+    assert!(opened(&hand.objects).unwrap().variable_at("v").is_some());
+}
+
+#[test]
+fn what_was_written_cannot_change_its_type_or_fill() {
+    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut model = basic();
+    hand.define(&model);
+    let v = model.variable_at("v").unwrap();
+    model.set_fill(v, Values::Int(vec![5])).unwrap();
+    hand.define(&model);
+    hand.place(v, &[0, 0], &[7; 48]);
+    model.set_fill(v, Values::Int(vec![6])).unwrap();
+    let view = MemoryView::new(hand.objects.clone());
+    let refused = hand.placer.define(&view, &model);
+    assert!(format!("{refused:?}").contains("fill value"));
+}
+
+#[test]
+fn deleted_attributes_and_groups_are_gone() {
+    let objects = created(&ZarrWriter::default(), &wide());
+    let old = opened(&objects).unwrap();
+    let mut hand = updating(objects, &old);
+    let mut model = (*old).clone();
+    model.attributes_mut(NodeId::Group(model.root())).unwrap().known_mut().remove("title");
+    let inner = model.group_at("g/inner").unwrap();
+    let w = model.variable_at("g/inner/w w").unwrap();
+    model.remove_variable(w).unwrap();
+    model.remove_dimension(model.dimension_at("g/inner/y").unwrap()).unwrap();
+    model.remove_group(inner).unwrap();
+    hand.define(&model);
+    hand.commit(&model);
+    let new = opened(&hand.objects).unwrap();
+    assert!(new.group_at("g/inner").is_none());
+    assert!(!text(&hand.objects, ".zattrs").contains("title"));
+    assert!(!hand.objects.keys().any(|key| key.starts_with("g/inner")));
+}
+
+#[test]
+fn read_only_dialects_say_so() {
+    let objects = created(&ZarrWriter::new(Dialect::Draft2018), &basic());
+    let model = opened(&objects).unwrap();
+    let view = MemoryView::new(objects);
+    let refused = ZarrWriter::default().update(&view, &Objects::id(""), &model);
+    assert!(format!("{:?}", refused.err()).contains("copy it to a new one"));
+}
