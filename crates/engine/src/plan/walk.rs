@@ -11,6 +11,8 @@ pub(crate) struct Walk {
     sizes: Sizes,
     source: usize,
     target: usize,
+    /// Bytes at the start of the source that are not at hand.
+    skipped: usize,
     axes: Vec<WalkAxis>,
 }
 
@@ -54,7 +56,8 @@ impl Walk {
         target_strides: &[u64],
         sizes: Sizes,
     ) -> Option<Self> {
-        let mut walk = Self { sizes, source: 0, target: 0, axes: Vec::with_capacity(piece.len()) };
+        let mut walk =
+            Self { sizes, source: 0, target: 0, skipped: 0, axes: Vec::with_capacity(piece.len()) };
         for (segment, (source, target)) in piece.iter().zip(source_strides.iter().zip(target_strides)) {
             let (source, target) = (usize::try_from(*source).ok()?, usize::try_from(*target).ok()?);
             walk.push(segment, source, target)?;
@@ -124,7 +127,7 @@ impl Walk {
 
     /// The same walk over a source that starts `bytes` later.
     pub(crate) fn skip_source(mut self, bytes: usize) -> Self {
-        self.source = self.source.saturating_sub(bytes);
+        self.skipped += bytes;
         self
     }
 
@@ -138,7 +141,7 @@ impl Walk {
         let (count, source_step, target_step) =
             inner.map_or(one, |axis| (axis.count, axis.source_step, axis.target_step));
         for_each_origin(outer, (self.source, self.target), |source, target| {
-            f(Run { source, target, count, source_step, target_step });
+            f(Run { source: source - self.skipped, target, count, source_step, target_step });
         });
     }
 
@@ -158,7 +161,13 @@ impl Walk {
         let (outer, inner) = self.axes.split_at(level);
         let mut walks = Vec::new();
         for_each_origin(outer, (self.source, self.target), |source, target| {
-            walks.push(Self { sizes: self.sizes, source, target, axes: inner.to_vec() });
+            walks.push(Self {
+                sizes: self.sizes,
+                source,
+                target,
+                skipped: self.skipped,
+                axes: inner.to_vec(),
+            });
         });
         walks
     }
@@ -201,7 +210,8 @@ impl Walk {
     }
 
     fn source(&self) -> Option<Range<usize>> {
-        self.span(self.source, self.sizes.stored, |axis| axis.source_step, |pick| pick.offset)
+        let span = self.span(self.source, self.sizes.stored, |axis| axis.source_step, |pick| pick.offset)?;
+        Some(span.start.checked_sub(self.skipped)?..span.end.checked_sub(self.skipped)?)
     }
 
     fn target(&self) -> Option<Range<usize>> {

@@ -108,9 +108,7 @@ impl Reading<'_> {
 
     /// As [`copy`](Self::copy), from bytes of which only the first `have` were there and that may need repair.
     pub(super) fn copy_stored(&self, part: &mut Part<'_>, stored: &mut [u8], have: usize) -> Result<()> {
-        if have < stored.len() {
-            self.pad(stored, have)?;
-        }
+        self.pad(stored, have)?;
         self.bound.repair(stored);
         self.copy(part, stored)
     }
@@ -118,6 +116,9 @@ impl Reading<'_> {
     /// Puts fill in place of bytes that a chunk lacks, or refuses to.
     pub(super) fn pad(&self, stored: &mut [u8], have: usize) -> Result<()> {
         let len = stored.len();
+        if have >= len {
+            return Ok(());
+        }
         let short = || Error::malformed(format!("the chunk has {have} bytes instead of {len}"));
         if self.context.shared.short_chunks == ShortChunks::Error {
             return Err(short());
