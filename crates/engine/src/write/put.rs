@@ -93,8 +93,9 @@ impl Output {
     }
 
     async fn delete_below(&self, prefix: &ObjectId) -> Result<()> {
-        let keys = self.below(prefix).await?;
-        self.put_remotely(keys.into_iter().map(|object| Put::Delete { object }).collect()).await
+        let (store, prefix) = (Arc::clone(&self.store), prefix.clone());
+        let removed = self.session.network.handle()?.spawn(async move { store.delete_tree(&prefix).await });
+        removed.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
     }
 
     async fn copy_below(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {

@@ -1,0 +1,247 @@
+//! A format of chunks in objects, as Zarr: metadata at commit, the root last. Models are kept beside the store, and the
+//! root object says which one is true.
+use super::*;
+use bytes::Bytes;
+use ncirrus_layout::{
+    Abilities, Catalog, Cells, ChunkGrid, ChunkIndex, ChunkRef, Confidence, Driver, Edge, Encoding, Layout,
+    Location, OpenOptions, Phase, Placer, Prepared, Put, Source, Step, View, Want, Work, Writing,
+};
+use ncirrus_model::{Attributes, CodecSpace, CodecSpec, Storage};
+
+/// The models that root objects refer to by number.
+pub(super) type Models = Arc<Mutex<Vec<Arc<Model>>>>;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct MapFormat {
+    pub(super) models: Models,
+    /// How cells lie in the store, per format.
+    pub(super) flat: bool,
+}
+
+/// What an element of a type is stored as.
+pub(super) fn stored_type(model: &Model, ty: TypeRef, big: bool) -> StoredType {
+    let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+    match model.base_atomic(ty) {
+        Some(Atomic::Char) => StoredType::Char,
+        Some(Atomic::String) => StoredType::Sequence(SequenceItem::Text),
+        Some(Atomic::Float) => StoredType::Float { size: 4, order },
+        Some(Atomic::Double) => StoredType::Float { size: 8, order },
+        Some(atomic) => {
+            let size = u8::try_from(atomic.byte_len().unwrap()).unwrap();
+            let signed = matches!(atomic, Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64);
+            StoredType::Integer { size, signed, order }
+        }
+        None => StoredType::Sequence(SequenceItem::Packed),
+    }
+}
+
+pub(super) fn fill_of(model: &Model, var: VarId) -> Values {
+    let variable = model.variable(var).unwrap();
+    match (&variable.fill, model.base_atomic(variable.ty)) {
+        (FillValue::Own(fill), _) => fill.clone(),
+        (_, Some(atomic)) => default_fill(atomic),
+        (_, None) => convert::zeros(model, variable.ty, 1).unwrap(),
+    }
+}
+
+fn encoding_of(model: &Model, var: VarId) -> Encoding {
+    let variable = model.variable(var).unwrap();
+    let grid = match &variable.storage {
+        Storage::Chunked(shape) => shape.clone(),
+        _ => vec![2; variable.rank()],
+    };
+    Encoding {
+        grid: ChunkGrid::regular(grid).unwrap(),
+        edge: Edge::Full,
+        stored: stored_type(model, variable.ty, variable.name.ends_with("_big")),
+        codecs: variable.filters.clone().into(),
+        fill: fill_of(model, var),
+    }
+}
+
+fn chunk(root: &ObjectId, var: VarId, cell: &[u64]) -> ObjectId {
+    let name: Vec<String> = cell.iter().map(u64::to_string).collect();
+    root.child(&format!("v{}/{}", var.index(), if cell.is_empty() { "0".to_owned() } else { name.join(".") }))
+}
+
+impl Writing for MapFormat {
+    fn create(&self, root: &ObjectId) -> Result<Box<dyn Placer>> {
+        Ok(Box::new(MapPlacer { models: Arc::clone(&self.models), root: root.clone(), model: Model::new() }))
+    }
+
+    fn update(&self, _: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {
+        Ok(Box::new(MapPlacer { models: Arc::clone(&self.models), root: root.clone(), model: model.clone() }))
+    }
+
+    fn is_single_object(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Debug)]
+struct MapPlacer {
+    models: Models,
+    root: ObjectId,
+    model: Model,
+}
+
+impl Placer for MapPlacer {
+    fn abilities(&self) -> Abilities {
+        Abilities { redefine: true, codecs: Some(CodecSpace::V2), sparse: true, patches: false }
+    }
+
+    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Put>> {
+        for var in model.variables() {
+            let variable = model.variable(var).unwrap();
+            if variable.name.starts_with("bad") {
+                return Err(Error::unsupported("a bad name").at_path(model.variable_path(var)).into());
+            }
+            assert!(variable.filters.iter().all(|filter| filter.space() == CodecSpace::V2));
+        }
+        self.model = model.clone();
+        Ok(Vec::new())
+    }
+
+    fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
+        Ok(Arc::new(encoding_of(&self.model, var)))
+    }
+
+    fn locate(&self, _: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        let locate = |cell: &[u64]| ChunkRef::new(Location::Object(chunk(&self.root, var, cell)));
+        Ok(cells.iter().map(locate).collect())
+    }
+
+    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
+        Ok(Prepared::nothing())
+    }
+
+    fn intern(&mut self, _: VarId, _: &Values) -> Result<(Bytes, Vec<Put>)> {
+        Err(Error::internal("no references"))
+    }
+
+    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, _: u32) -> Result<Vec<Put>> {
+        Ok(vec![Put::Object { object: chunk(&self.root, var, cell), body }])
+    }
+
+    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+        let mut models = self.models.lock().unwrap();
+        if models.last().is_none_or(|last| **last != *model) {
+            models.push(Arc::new(model.clone()));
+        }
+        let number = Bytes::from((models.len() - 1).to_string());
+        let array = |var: VarId| Put::Object {
+            object: self.root.child(&format!("v{}/meta", var.index())),
+            body: number.clone(),
+        };
+        let arrays = model.variables().into_iter().map(array).collect();
+        let root = vec![Put::Object { object: self.root.child("root"), body: number.clone() }];
+        Ok(vec![Phase { puts: arrays, rewrite: false }, Phase { puts: root, rewrite: false }])
+    }
+
+    fn committed(&mut self) {}
+}
+
+/// Opens what [`MapFormat`] and [`FlatFormat`] wrote.
+#[derive(Debug, Clone)]
+pub(super) struct TestDriver(pub(super) MapFormat);
+
+impl Driver for TestDriver {
+    fn name(&self) -> &'static str {
+        "test"
+    }
+
+    fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence> {
+        let object = if self.0.flat { root.clone() } else { root.child("root") };
+        Ok(view.read(&object, Want::All)?.map_or(Confidence::No, |_| Confidence::Yes))
+    }
+
+    fn open(&self, view: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
+        let (object, want) = match self.0.flat {
+            true => (root.clone(), Want::Range(0..8)),
+            false => (root.child("root"), Want::All),
+        };
+        let blob = view.read(&object, want)?.ok_or_else(|| Error::not_found("no root"))?;
+        let number = match self.0.flat {
+            true => usize::try_from(u64::from_le_bytes(blob.bytes[..].try_into().unwrap())).unwrap() - 1,
+            false => std::str::from_utf8(&blob.bytes).unwrap().parse().unwrap(),
+        };
+        let model = Arc::clone(&self.0.models.lock().unwrap()[number]);
+        Ok(Arc::new(MapCatalog { format: self.0.clone(), root: root.clone(), model }))
+    }
+}
+
+#[derive(Debug)]
+struct MapCatalog {
+    format: MapFormat,
+    root: ObjectId,
+    model: Arc<Model>,
+}
+
+#[derive(Debug)]
+struct MapIndex {
+    root: ObjectId,
+    var: VarId,
+}
+
+impl ChunkIndex for MapIndex {
+    fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        let locate = |cell: &[u64]| ChunkRef::new(Location::Object(chunk(&self.root, self.var, cell)));
+        Ok(cells.iter().map(locate).collect())
+    }
+}
+
+impl Catalog for MapCatalog {
+    fn tree(&self, _: &dyn View) -> Step<Arc<Model>> {
+        Ok(Arc::clone(&self.model))
+    }
+
+    fn attributes(&self, _: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes>>> {
+        let known = |node: &NodeId| self.model.attributes(*node).and_then(AttributeState::known).cloned();
+        Ok(of.iter().map(|node| Ok(known(node).unwrap_or_default())).collect())
+    }
+
+    fn source(&self, _: &dyn View, var: VarId) -> Step<Source> {
+        if self.format.flat {
+            return Ok(flat::source(&self.model, &self.root, var));
+        }
+        let encoding = encoding_of(&self.model, var);
+        Ok(Source {
+            layout: Layout::Grid {
+                grid: encoding.grid,
+                edge: encoding.edge,
+                index: Arc::new(MapIndex { root: self.root.clone(), var }),
+                codecs: encoding.codecs,
+            },
+            stored: encoding.stored,
+            extent: self.model.shape(var),
+            fill: encoding.fill,
+            resolver: None,
+            swapped_fill: false,
+        })
+    }
+
+    fn kind(&self) -> &'static str {
+        "test"
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn writing(&self) -> Option<Arc<dyn Writing>> {
+        match self.format.flat {
+            true => Some(Arc::new(FlatFormat(self.format.clone()))),
+            false => Some(Arc::new(self.format.clone())),
+        }
+    }
+}
+
+/// Deflate, as numcodecs describes it.
+pub(super) fn zlib() -> CodecSpec {
+    let map = serde_json::json!({"id": "zlib", "level": 1});
+    CodecSpec::V2(map.as_object().unwrap().clone())
+}

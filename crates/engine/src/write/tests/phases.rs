@@ -1,0 +1,102 @@
+//! Carrying out changes of the store, and cutting selections into cells.
+use super::super::cells::Touched;
+use super::*;
+use bytes::Bytes;
+use ncirrus_layout::{ChunkGrid, Phase};
+use ncirrus_store::LocalStore;
+
+fn output(memory: &MemoryStore, far: bool) -> Output {
+    let store: Arc<dyn Store> = if far { Arc::new(Distant(memory.clone())) } else { memory.shared() };
+    Output::new(Arc::clone(&session(1 << 20).shared), store)
+}
+
+fn body(memory: &MemoryStore, object: &ObjectId) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    memory.read_whole(object, 1 << 20, &mut body).unwrap().map(|_| body)
+}
+
+fn put(object: &ObjectId, body: &'static [u8]) -> Put {
+    Put::Object { object: object.clone(), body: Bytes::from_static(body) }
+}
+
+#[test]
+fn a_rewritten_file_takes_the_place_of_the_old_one() {
+    let memory = MemoryStore::new("memory://phases");
+    let file = memory.root().child("dir/file");
+    LocalStore::put(&memory, &file, b"headABCDEFGHtail", &ncirrus_store::Precondition::None).unwrap();
+    let object = file.clone();
+    let puts = vec![
+        Put::Move { object: object.clone(), from: 4, to: 8, len: 8 },
+        Put::Patch { object: object.clone(), offset: 0, body: Bytes::from_static(b"HEADHEAD") },
+        Put::Resize { object, len: 14 },
+    ];
+    let output = output(&memory, false);
+    let session = session(1 << 20);
+    session.block_on(output.run_phase(Phase { puts, rewrite: true })).unwrap();
+    assert_eq!(body(&memory, &file).unwrap(), b"HEADHEADABCDEF");
+    assert_eq!(memory.keys(), ["dir/file"]);
+}
+
+#[test]
+fn a_rewriting_that_fails_leaves_the_file_alone() {
+    let memory = MemoryStore::new("memory://phases");
+    let file = memory.root().child("file");
+    LocalStore::put(&memory, &file, b"old", &ncirrus_store::Precondition::None).unwrap();
+    let puts = vec![Put::Move { object: file.clone(), from: 100, to: 0, len: 8 }];
+    let done = session(1 << 20).block_on(output(&memory, false).run_phase(Phase { puts, rewrite: true }));
+    assert_eq!(done.unwrap_err().kind(), ErrorKind::Malformed);
+    assert_eq!(body(&memory, &file).unwrap(), b"old");
+    assert_eq!(memory.keys(), ["file"]);
+}
+
+#[test]
+fn trees_are_copied_renamed_and_removed_near_and_far() {
+    for far in [false, true] {
+        let memory = MemoryStore::new("memory://phases");
+        let root = memory.root();
+        let (session, output) = (session(1 << 20), output(&memory, far));
+        let run = |puts: Vec<Put>| session.block_on(output.put_all(puts)).unwrap();
+        run(vec![
+            put(&root.child("a/x"), b"1"),
+            put(&root.child("a/b/y"), b"2"),
+            put(&root.child("ab"), b"3"),
+        ]);
+        run(vec![Put::CopyTree { from: root.child("a"), to: root.child("c") }]);
+        assert_eq!(memory.keys(), ["a/b/y", "a/x", "ab", "c/b/y", "c/x"]);
+        run(vec![Put::RenameTree { from: root.child("c"), to: root.child("d/e") }]);
+        assert_eq!(memory.keys(), ["a/b/y", "a/x", "ab", "d/e/b/y", "d/e/x"]);
+        run(vec![Put::DeleteTree { prefix: root.child("a") }, Put::Delete { object: root.child("none") }]);
+        assert_eq!(memory.keys(), ["ab", "d/e/b/y", "d/e/x"]);
+        assert_eq!(body(&memory, &root.child("d/e/b/y")).unwrap(), b"2");
+    }
+}
+
+#[test]
+fn rows_that_lie_together_are_moved_as_one() {
+    let grid = ChunkGrid::regular(vec![4, 3, 5]).unwrap();
+    let runs = |selection: &Selection| {
+        let touched = Touched::new(selection, &grid, &[8, 3, 5], &[false; 3]).unwrap();
+        let mut runs = Vec::new();
+        for part in touched.parts() {
+            touched.runs(&part, &[4, 3, 5], &mut |run| runs.push((run.inside, run.source, run.len)));
+        }
+        runs
+    };
+    assert_eq!(runs(&Selection::all(&[8, 3, 5])), [(0, 0, 60), (0, 60, 60)]);
+    assert_eq!(runs(&slab(&[3, 0, 0], &[2, 3, 5])), [(45, 0, 15), (0, 15, 15)]);
+    assert_eq!(runs(&slab(&[0, 1, 2], &[1, 2, 3])), [(7, 0, 3), (12, 3, 3)]);
+}
+
+#[test]
+fn only_cells_that_are_covered_to_their_end_are_whole() {
+    let grid = ChunkGrid::regular(vec![2, 3]).unwrap();
+    let whole = |selection: &Selection, growing: &[bool]| -> Vec<bool> {
+        let touched = Touched::new(selection, &grid, &[3, 4], growing).unwrap();
+        touched.parts().map(|part| part.whole).collect()
+    };
+    assert_eq!(whole(&Selection::all(&[3, 4]), &[false, false]), [true; 4]);
+    // Along an axis that grows, a cell at the edge may soon hold rows of somebody else.
+    assert_eq!(whole(&Selection::all(&[3, 4]), &[true, false]), [true, true, false, false]);
+    assert_eq!(whole(&slab(&[0, 0], &[2, 2]), &[false, false]), [false]);
+    assert_eq!(whole(&Selection::strided(&[0, 0], &[2, 2], &[1, 2]), &[false, false]), [false]);
+}

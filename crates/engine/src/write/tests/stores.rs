@@ -1,0 +1,142 @@
+//! Stores that fail, and stores that are far away.
+use super::*;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Blob, Listing, StoreId, Tag, Want};
+use ncirrus_store::{Blocking, Facts, LocalStore, MemoryStore, Precondition, Store};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A store in memory of which every change after the first `allowed` ones fails: it was unplugged.
+#[derive(Debug)]
+pub(super) struct Unplugged {
+    inner: MemoryStore,
+    allowed: AtomicUsize,
+}
+
+impl Unplugged {
+    pub(super) fn after(inner: &MemoryStore, allowed: usize) -> Arc<dyn Store> {
+        Arc::new(Blocking(Self { inner: inner.clone(), allowed: AtomicUsize::new(allowed) }))
+    }
+
+    fn spend(&self) -> Result<()> {
+        let left = self.allowed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        match left {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Error::new(ErrorKind::Io { retryable: false }, "unplugged")),
+        }
+    }
+}
+
+impl LocalStore for Unplugged {
+    fn id(&self) -> &StoreId {
+        LocalStore::id(&self.inner)
+    }
+
+    fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+        self.inner.read(object, want)
+    }
+
+    fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
+        self.inner.read_into(object, offset, buffer)
+    }
+
+    fn read_whole(&self, object: &ObjectId, limit: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>> {
+        self.inner.read_whole(object, limit, buffer)
+    }
+
+    fn stat(&self, object: &ObjectId) -> Result<Option<(u64, Tag)>> {
+        self.inner.stat(object)
+    }
+
+    fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
+        self.spend()?;
+        LocalStore::put(&self.inner, object, body, when)
+    }
+
+    fn write_at(&self, object: &ObjectId, offset: u64, body: &[u8]) -> Result<()> {
+        self.spend()?;
+        self.inner.write_at(object, offset, body)
+    }
+
+    fn resize(&self, object: &ObjectId, len: u64) -> Result<()> {
+        self.spend()?;
+        self.inner.resize(object, len)
+    }
+
+    fn delete(&self, object: &ObjectId) -> Result<()> {
+        self.spend()?;
+        LocalStore::delete(&self.inner, object)
+    }
+
+    fn delete_tree(&self, prefix: &ObjectId) -> Result<()> {
+        self.spend()?;
+        self.inner.delete_tree(prefix)
+    }
+
+    fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
+        self.spend()?;
+        self.inner.rename(from, to)
+    }
+
+    fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
+        LocalStore::list(&self.inner, prefix, page)
+    }
+
+    fn barrier(&self) -> Result<()> {
+        self.inner.barrier()
+    }
+
+    fn facts(&self) -> Facts {
+        LocalStore::facts(&self.inner)
+    }
+}
+
+/// A store in memory that answers only after a while, as over a network.
+#[derive(Debug)]
+pub(super) struct Distant(pub(super) MemoryStore);
+
+impl Store for Distant {
+    fn id(&self) -> &StoreId {
+        LocalStore::id(&self.0)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { latency: Duration::from_micros(100), concurrency: 8, ..LocalStore::facts(&self.0) }
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_micros(100)).await;
+            self.0.read(object, want)
+        })
+    }
+
+    fn put<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        body: Bytes,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_micros(100)).await;
+            LocalStore::put(&self.0, object, &body, &when)
+        })
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { LocalStore::delete(&self.0, object) })
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { LocalStore::delete_tree(&self.0, prefix) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { LocalStore::list(&self.0, prefix, page) })
+    }
+}
