@@ -381,6 +381,3 @@ impl VariableState {
         cell.is_empty() || plan.encoding.grid.clipped_region(cell, extent).is_some()
     }
 }
-
-#[cfg(test)]
-mod tests;
