@@ -21,7 +21,16 @@ fn at(folder: &Path, name: &str) -> String {
 #[test]
 fn the_example_dumps_as_ncdump_does() {
     let Some(ncdump) = program("ncdump") else { return };
-    for arguments in [&[][..], &["-h"], &["-c"], &["-v", "lat,time"], &["-p", "9,17"], &["-t", "-c"], &["-k"], &["-l", "40"]] {
+    for arguments in [
+        &[][..],
+        &["-h"],
+        &["-c"],
+        &["-v", "lat,time"],
+        &["-p", "9,17"],
+        &["-t", "-c"],
+        &["-k"],
+        &["-l", "40"],
+    ] {
         let theirs = Command::new(&ncdump).args(arguments).arg(example()).output().unwrap();
         let path = example();
         let ours = ncirrus(&[&["dump"], arguments, &[path.as_str()]].concat());
@@ -34,7 +43,11 @@ fn a_copy_to_nczarr_and_back_is_the_same_dataset() {
     let folder = tempfile::tempdir().unwrap();
     let whole = ncirrus(&["dump", "-n", "x", "-p", "9,17", &example()]);
     for name in ["a.zarr", "b.zip", "c.nc", "file-d#mode=nczarr,file"] {
-        let there = if name.contains('#') { format!("file://{}", at(folder.path(), name)) } else { at(folder.path(), name) };
+        let there = if name.contains('#') {
+            format!("file://{}", at(folder.path(), name))
+        } else {
+            at(folder.path(), name)
+        };
         let back = at(folder.path(), "back.nc");
         ncirrus(&["copy", &example(), &there]);
         assert_eq!(ncirrus(&["dump", "-n", "x", "-p", "9,17", &there]), whole, "{name}");
@@ -49,7 +62,12 @@ fn options_of_copy_do_what_they_say() {
     let to = at(folder.path(), "a.zarr");
     ncirrus(&["copy", "-c", "time/4,lat/9,lon/", "-d", "4", "-s", "-u", &example(), &to]);
     let header = ncirrus(&["dump", "-h", "-s", &to]);
-    for line in ["time = 12 ;", "sst:_ChunkSizes = 4, 9, 36 ;", "sst:_DeflateLevel = 4 ;", "sst:_Shuffle = \"true\" ;"] {
+    for line in [
+        "time = 12 ;",
+        "sst:_ChunkSizes = 4, 9, 36 ;",
+        "sst:_DeflateLevel = 4 ;",
+        "sst:_Shuffle = \"true\" ;",
+    ] {
         assert!(header.contains(line), "{line}\n{header}");
     }
     let bare = at(folder.path(), "b.zarr");
@@ -66,7 +84,13 @@ fn a_selection_is_copied_with_its_coordinates() {
     let to = at(folder.path(), "box.nc");
     ncirrus(&["copy", "--select", "sst[0:10:2,5,3:6]", &example(), &to]);
     let text = ncirrus(&["dump", &to]);
-    for part in ["time = UNLIMITED ; // (5 currently)", "lat = 1 ;", "lon = 3 ;", " lat = -35 ;", " lon = 35, 45, 55 ;"] {
+    for part in [
+        "time = UNLIMITED ; // (5 currently)",
+        "lat = 1 ;",
+        "lon = 3 ;",
+        " lat = -35 ;",
+        " lon = 35, 45, 55 ;",
+    ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }
@@ -98,7 +122,8 @@ fn explain_tells_the_chunks_of_a_point_series() {
     let folder = tempfile::tempdir().unwrap();
     let to = at(folder.path(), "a.zarr");
     ncirrus(&["copy", "-c", "time/1,lat/,lon/", "-d", "1", &example(), &to]);
-    let json: serde_json::Value = serde_json::from_str(&ncirrus(&["explain", "--json", &to, "sst[:,9,18]"])).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&ncirrus(&["explain", "--json", &to, "sst[:,9,18]"])).unwrap();
     assert_eq!((&json["chunks"], &json["requests"]), (&12.into(), &12.into()));
     let text = ncirrus(&["explain", &to, "sst[:,9,18]"]);
     assert!(text.contains("12 requests"), "{text}");
@@ -129,6 +154,7 @@ fn a_killed_copy_leaves_nothing_that_stops_the_next() {
         }
     }
     ncirrus(&["copy", "--overwrite", &example(), &to]);
-    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["a.zarr"]);
 }

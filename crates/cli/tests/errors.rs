@@ -70,7 +70,11 @@ fn a_truncated_file_is_told_and_nothing_is_written() {
         assert!(!output.status.success(), "{len} bytes");
         assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1, "{len} bytes");
         assert!(!target.exists(), "{len} bytes");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{len} bytes: something was left behind");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "{len} bytes: something was left behind"
+        );
     }
 }
 

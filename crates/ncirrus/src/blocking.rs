@@ -1,4 +1,5 @@
 //! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
+use crate::copy::Pair;
 use crate::dataset::{Dataset, State};
 use crate::{Error, Result, Selection, Values};
 use ncirrus_engine::Plan;
@@ -66,5 +67,18 @@ impl Dataset {
     pub(crate) fn find_source(&self, var: VarId) -> Result<Arc<Source>> {
         let dataset = self.reader()?;
         self.engine().block_on(dataset.source(var))
+    }
+
+    /// Copies one variable's values from another dataset.
+    pub(crate) fn copy_from(
+        &self,
+        source: &Self,
+        pair: &Pair,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<()> {
+        let open = self.open_for_writing()?;
+        let (from, to) = ((source.reader()?, pair.from), (&open.writer, pair.to));
+        let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, progress);
+        self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }
 }

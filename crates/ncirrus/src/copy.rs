@@ -7,8 +7,10 @@ pub use chunking::ChunkRule;
 
 use crate::create::CreateOptions;
 use crate::select::VariableSelect;
-use crate::{CodecSpec, Dataset, Result, Selection, Session};
-use blueprint::{Blueprint, Pair};
+use crate::{CodecSpec, Dataset, Result, Session};
+use blueprint::Blueprint;
+pub(crate) use blueprint::Pair;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Choices for [`copy`].
 #[derive(Default)]
@@ -85,10 +87,12 @@ pub fn copy(
     })?;
     let total = blueprint.pairs.iter().map(Pair::element_count).sum();
     let mut report = CopyReport { losses: blueprint.losses, ..CopyReport::default() };
+    let done = AtomicU64::new(0);
     for pair in &blueprint.pairs {
-        copy_values(source, &copy, pair, &mut |done| {
+        copy.copy_from(source, pair, &|elements| {
+            let done = done.fetch_add(elements, Ordering::Relaxed) + elements;
             if let Some(progress) = options.progress {
-                progress(Progress { variable: &pair.path, done: report.elements + done, total });
+                progress(Progress { variable: &pair.path, done, total });
             }
         })?;
         report.variables += 1;
@@ -96,16 +100,4 @@ pub fn copy(
     }
     copy.close()?;
     Ok(report)
-}
-
-/// Copies one variable's values piece by piece.
-fn copy_values(source: &Dataset, copy: &Dataset, pair: &Pair, progress: &mut dyn FnMut(u64)) -> Result<()> {
-    let mut done = 0;
-    for (from, to) in pair.pieces() {
-        let values = source.read_values(pair.from, &from).map_err(|error| error.at_path(&*pair.path))?;
-        copy.write_values(pair.to, &to, &values).map_err(|error| error.at_path(&*pair.path))?;
-        done += Selection::element_count(&to).unwrap_or(0);
-        progress(done);
-    }
-    Ok(())
 }

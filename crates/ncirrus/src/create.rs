@@ -1,10 +1,10 @@
 //! What kind of dataset is created, and how.
-use crate::{Error, Result, VERSION};
+use crate::{Error, Result};
 use ncirrus_classic::{ClassicWriter, Version};
 use ncirrus_layout::Writing;
 use ncirrus_model::{Atomic, Model, NodeId, TypeRef, VarId};
-use ncirrus_store::{Clobber, Shape, StoreOptions, Url, ZipLayout};
-use ncirrus_zarr::{WriteDialect, ZarrWriter};
+use ncirrus_store::{Clobber, Scheme, Shape, StoreOptions, Url, ZipLayout};
+use ncirrus_zarr::{self as zarr, ZarrWriter};
 use std::sync::Arc;
 
 /// The kinds of dataset that can be written.
@@ -154,28 +154,29 @@ impl CreateOptions {
 
     fn zarr(&self, kind: Kind, url: &Url) -> Result<ZarrWriter> {
         let modes = url.fragment().modes();
-        let plain_mode = modes.contains("zarr");
+        let array_dimensions = self.array_dimensions && !modes.contains("noxarray");
         let dialect = match (kind, self.dialect) {
-            (Kind::Zarr3, None) if plain_mode => WriteDialect::V3,
-            (Kind::Zarr3, None | Some(Dialect::Att)) => WriteDialect::NczarrV3,
-            (Kind::Zarr3, Some(Dialect::Plain)) => WriteDialect::V3,
+            (Kind::Zarr3, Some(Dialect::Plain)) => zarr::Dialect::V3,
+            (Kind::Zarr3, None) if modes.contains("zarr") => zarr::Dialect::V3,
+            (Kind::Zarr3, None | Some(Dialect::Att)) => zarr::Dialect::Nczarr3,
             (Kind::Zarr3, Some(other)) => {
                 return Err(Error::invalid(format!("Zarr v3 has no dialect {other:?}")));
             }
-            (Kind::Zarr2, None | Some(Dialect::Plain)) | (_, Some(Dialect::Plain)) => WriteDialect::Plain,
-            (_, None | Some(Dialect::Att)) => WriteDialect::Att,
-            (_, Some(Dialect::Lc)) => WriteDialect::Lc,
-            (_, Some(Dialect::Uc)) => WriteDialect::Uc,
-            (_, Some(Dialect::D18)) => WriteDialect::D18,
+            (Kind::Zarr2, None) | (_, Some(Dialect::Plain)) if array_dimensions => zarr::Dialect::Xarray,
+            (Kind::Zarr2, None) | (_, Some(Dialect::Plain)) => zarr::Dialect::Plain,
+            (_, None | Some(Dialect::Att)) => zarr::Dialect::Attributes,
+            (_, Some(Dialect::Lc)) => zarr::Dialect::LowerCase,
+            (_, Some(Dialect::Uc)) => zarr::Dialect::UpperCase,
+            (_, Some(Dialect::D18)) => zarr::Dialect::Draft2018,
         };
-        let mut writer = ZarrWriter::new(dialect);
-        writer.array_dimensions = self.array_dimensions && !modes.contains("noxarray");
-        writer.consolidated = self.consolidated && dialect != WriteDialect::D18;
-        if let Some(separator) = self.separator {
-            writer.separator = Some(separator);
-        }
-        writer.provenance = format!("version=2,ncirrus={VERSION}");
-        Ok(writer)
+        let writer = ZarrWriter::new(dialect)
+            .array_dimensions(array_dimensions)
+            .consolidated(self.consolidated && dialect != zarr::Dialect::Draft2018)
+            .storage_kind(storage_kind(url));
+        Ok(match self.separator {
+            Some(separator) => writer.slash_in_chunk_names(separator == '/'),
+            None => writer,
+        })
     }
 
     /// The kind by option, else by the URL's mode, else by the name's ending (`nczarr.md` 8.4, 8.5).
@@ -208,6 +209,18 @@ impl CreateOptions {
                 Err(Error::invalid(message).at_object(url))
             }
         }
+    }
+}
+
+/// The storage that `_NCProperties` tells of.
+fn storage_kind(url: &Url) -> &'static str {
+    let zipped = url.fragment().modes().contains("zip") || url.path().to_ascii_lowercase().ends_with(".zip");
+    match url.scheme() {
+        _ if zipped => "zip",
+        Scheme::File => "file",
+        Scheme::Memory => "memory",
+        Scheme::S3 => "s3",
+        other => other.as_str(),
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum State {
 
 pub(crate) struct Writing {
     pub(crate) writer: ncirrus_engine::Writer,
-    /// Where a new dataset waits until it is closed; `None` for one that is changed in place.
+    /// Where a new dataset waits until it is closed; gone afterwards.
     staged: Mutex<Option<Staged>>,
     closed: AtomicBool,
     kind: &'static str,
@@ -99,11 +99,17 @@ impl Dataset {
     /// # Errors
     /// As [`update`](Self::update).
     pub fn update_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
-        let (opened, dataset) = Self::open_engine(url, options, session)?;
+        let engine = &session.engine;
+        let staged = engine.block_on(ncirrus_store::update(url, &session.stores))?;
+        let options = OpenOptions { name: Some(staged.name.clone()), ..options.clone() };
+        let (store, root) = (Arc::clone(&staged.store), staged.root.clone());
+        let dataset = engine.block_on(engine.open(store, root, &session.drivers, &options))?;
         let kind = dataset.catalog().kind();
-        let writer = session.engine.block_on(session.engine.update(&dataset))?;
-        let state = Writing { writer, staged: Mutex::new(None), closed: AtomicBool::new(false), kind };
-        Ok(Self::new(session, url, opened.name, State::Writing(state)))
+        let writer = engine.block_on(engine.update(&dataset))?;
+        let name = staged.name.clone();
+        let state =
+            Writing { writer, staged: Mutex::new(Some(staged)), closed: AtomicBool::new(false), kind };
+        Ok(Self::new(session, url, name, State::Writing(state)))
     }
 
     fn open_engine(

@@ -1,11 +1,11 @@
 //! Printing a dataset as CDL.
 use crate::{
-    Atomic, Attribute, CodecSpec, Dataset, Endianness, Error, ErrorKind, FillValue, Model, NodeId, Result,
-    Selection, Values,
+    Attribute, CodecSpec, Dataset, Endianness, Error, ErrorKind, FillValue, Model, NodeId, Result, Selection,
+    Values,
 };
 use ncirrus_cdl::{DataSource, Options, Summary};
 use ncirrus_codec::{Element, names};
-use ncirrus_model::{CodecSpace, Storage, Strings, TypeRef, VarId, Variable};
+use ncirrus_model::{CodecSpace, Storage, TypeRef, VarId, Variable};
 use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
@@ -29,8 +29,7 @@ pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> R
         return Err(Error::unsupported("NcML is printed for the classic model only"));
     }
     let model = dataset.model()?;
-    let mut source = Printed { dataset, model: Arc::clone(&model) };
-    ncirrus_cdl::ncml(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
+    ncirrus_cdl::ncml(out, &model, dataset.url(), options).map_err(|error| cdl_error(error, dataset))
 }
 
 /// Whether the dataset is stored in a classic format.
@@ -197,14 +196,10 @@ fn json_text(value: &Value) -> String {
     }
 }
 
-/// One string value, for callers that build attributes of strings.
-pub fn string_value(text: &str) -> Values {
-    Values::String(Strings::from_iter([Some(text)]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ncirrus_model::Atomic;
 
     #[test]
     fn codecs_are_printed_with_the_separators_of_the_reference() {

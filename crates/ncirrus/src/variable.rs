@@ -1,5 +1,6 @@
 //! A variable and its values.
 use crate::{Attribute, Attributes, Dataset, Element, Error, Result, Selection, Storage, TypeRef, Values};
+use ncirrus_engine::convert::RangeReport;
 use ncirrus_model::{CodecSpec, Dimension, Fault, NodeId, VarId};
 
 /// A variable of a dataset: a handle, cheap to clone. Any number of threads may read and write through it.
@@ -150,7 +151,7 @@ impl Variable {
         }
         let (cast, report) =
             ncirrus_engine::convert::cast(&values, T::ATOMIC).map_err(|e| e.at_path(self.path()))?;
-        report.check().map_err(|error| error.at_path(self.path()))?;
+        in_range(report).map_err(|error| error.at_path(self.path()))?;
         T::from_values(cast)
     }
 
@@ -181,7 +182,7 @@ impl Variable {
         match base {
             Some(base) if values.atomic() != Some(base) => {
                 let (cast, report) = ncirrus_engine::convert::cast(values, base).map_err(place)?;
-                report.check().map_err(place)?;
+                in_range(report).map_err(place)?;
                 self.dataset.write_values(self.id, selection, &cast).map_err(place)
             }
             _ => self.dataset.write_values(self.id, selection, values).map_err(place),
@@ -206,5 +207,16 @@ impl Variable {
 
     fn with<T>(&self, look: impl FnOnce(&ncirrus_model::Variable) -> T) -> Option<T> {
         self.dataset.snapshot().variable(self.id).map(look)
+    }
+}
+
+/// Numbers that do not fit the target type are an error (`NC_ERANGE`).
+fn in_range(report: RangeReport) -> Result<()> {
+    match report.first {
+        None => Ok(()),
+        Some(first) => {
+            let message = format!("{} values do not fit the type, the first at {first}", report.count);
+            Err(Error::invalid(message))
+        }
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let flushed = out.flush();
     drop(out);
     let faults = &summary.faults;
-    faults.iter().for_each(|fault| complain(&format!("{fault}")));
+    faults.iter().for_each(|(path, reason)| complain(&format!("{path}: {reason}")));
     let done = finish(flushed)?;
     Ok(if faults.is_empty() { done } else { ExitCode::from(exit::PARTIAL) })
 }

@@ -27,37 +27,27 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let variable = dataset.variable(&select.path)?;
     let selection = select.resolve(&variable.shape())?;
     let plan = dataset.plan(&variable, &selection)?;
-    let summary = plan.summary();
     let mut out = anstream::stdout().lock();
     let written = if args.json {
         let object = serde_json::json!({
             "variable": variable.path(),
-            "selected": selection.shape(),
-            "elements": selection.element_count(),
+            "shape": plan.shape,
+            "layout": plan.layout,
+            "codecs": plan.codecs,
             "open": {"requests": opening.requests, "bytes": opening.bytes_fetched},
-            "requests": summary.requests,
-            "bytes": summary.bytes,
-            "chunks": summary.chunks,
-            "decoded_bytes": summary.decoded_bytes,
-            "needed_bytes": summary.needed_bytes,
+            "requests": plan.requests,
+            "bytes": plan.bytes,
+            "whole_objects": plan.whole_objects,
+            "chunks": plan.chunks,
+            "missing_chunks": plan.missing,
+            "decoded_bytes": plan.decoded_bytes,
+            "needed_bytes": plan.needed_bytes,
+            "over_read": plan.over_read(),
         });
         writeln!(out, "{object:#}")
     } else {
-        let over = summary.bytes.saturating_sub(summary.needed_bytes.min(summary.bytes));
-        writeln!(
-            out,
-            "{} {:?}\nopen      {} requests, {}\nread      {} requests, {}\nchunks    {}\ndecoded   {}\nneeded    {}\nover-read {}\n\n{plan}",
-            variable.path(),
-            selection.shape(),
-            opening.requests,
-            show_size(opening.bytes_fetched),
-            summary.requests,
-            show_size(summary.bytes),
-            summary.chunks,
-            show_size(summary.decoded_bytes),
-            show_size(summary.needed_bytes),
-            show_size(over),
-        )
+        let (requests, bytes) = (opening.requests, show_size(opening.bytes_fetched));
+        writeln!(out, "variable    {}\nopened      {requests} requests, {bytes}\n{plan}", variable.path())
     };
     super::finish(written)
 }

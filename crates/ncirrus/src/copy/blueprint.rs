@@ -8,9 +8,6 @@ use ncirrus_model::{
     Attribute, AttributeState, Attributes, DimensionLen, Model, Storage, TypeRef, Values, VarId,
 };
 
-/// Bytes of values that are copied in one piece, roughly.
-const PIECE_BYTES: u64 = 64 << 20;
-
 /// The definitions of a copy, and which values go where.
 pub(super) struct Blueprint {
     pub(super) model: Model,
@@ -19,13 +16,11 @@ pub(super) struct Blueprint {
 }
 
 /// A variable of the source and its copy.
-pub(super) struct Pair {
-    pub(super) path: String,
-    pub(super) from: VarId,
-    pub(super) to: VarId,
-    selection: Selection,
-    /// Elements per axis of one piece: whole chunks of the copy where they are known.
-    piece: Vec<u64>,
+pub(crate) struct Pair {
+    pub(crate) path: String,
+    pub(crate) from: VarId,
+    pub(crate) to: VarId,
+    pub(crate) selection: Selection,
 }
 
 impl Blueprint {
@@ -106,9 +101,7 @@ impl Blueprint {
             }
         }
         let selection = selection_of(whole, var, choice);
-        let element = whole.packed_len(variable.ty).unwrap_or(32);
-        let piece = piece_shape(&selection.shape(), self.model.variable(var).map(|v| &v.storage), element);
-        self.pairs.push(Pair { path, from: var, to: var, selection, piece });
+        self.pairs.push(Pair { path, from: var, to: var, selection });
         Ok(())
     }
 
@@ -191,86 +184,8 @@ fn selection_of(model: &Model, var: VarId, choice: &Choice) -> Selection {
     Selection::new(axes.map(axis).collect())
 }
 
-/// A piece of at most about [`PIECE_BYTES`], made of whole chunks where the storage says how long they are, whole
-/// along the fastest axes first.
-fn piece_shape(shape: &[u64], storage: Option<&Storage>, element: u64) -> Vec<u64> {
-    let chunks: Vec<u64> = match storage {
-        Some(Storage::Chunked(chunks)) if chunks.len() == shape.len() => chunks.clone(),
-        _ => vec![1; shape.len()],
-    };
-    let mut piece: Vec<u64> =
-        chunks.iter().zip(shape).map(|(chunk, len)| (*chunk).min(*len).max(1)).collect();
-    for axis in (0..shape.len()).rev() {
-        let others = piece.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, len)| *len);
-        let one = others.fold(element.max(1), u64::saturating_mul);
-        let fit = (PIECE_BYTES / one.max(1)).max(1);
-        let chunk = piece[axis].max(1);
-        let len = shape[axis].max(1);
-        piece[axis] = if fit >= len { len } else { (fit / chunk * chunk).max(chunk) };
-        if piece[axis] < len {
-            break;
-        }
-    }
-    piece
-}
-
 impl Pair {
     pub(super) fn element_count(&self) -> u64 {
         self.selection.element_count().unwrap_or(u64::MAX)
-    }
-
-    /// The pieces in which the values are copied: where they come from, and where they go.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = (Selection, Selection)> + '_ {
-        let shape = self.selection.shape();
-        let counts: Vec<u64> =
-            shape.iter().zip(&self.piece).map(|(len, piece)| len.div_ceil(*piece)).collect();
-        let total: u64 = counts.iter().product();
-        (0..total).map(move |mut number| {
-            let mut start = vec![0; shape.len()];
-            let mut count = vec![0; shape.len()];
-            for axis in (0..shape.len()).rev() {
-                let at = number % counts[axis];
-                number /= counts[axis];
-                start[axis] = at * self.piece[axis];
-                count[axis] = self.piece[axis].min(shape[axis] - start[axis]);
-            }
-            (part_of(&self.selection, &start, &count), Selection::slab(&start, &count))
-        })
-    }
-}
-
-/// The part of a selection that a box of its result covers.
-fn part_of(selection: &Selection, start: &[u64], count: &[u64]) -> Selection {
-    let axes = selection.axes().iter().zip(start.iter().zip(count));
-    let axis = |(axis, (&from, &len)): (&AxisSelection, (&u64, &u64))| match axis {
-        AxisSelection::Slice { start, stride, .. } => {
-            AxisSelection::Slice { start: start + from * stride, count: len, stride: *stride }
-        }
-        AxisSelection::Indices(indices) => {
-            let range = usize::try_from(from).unwrap_or(usize::MAX)
-                ..usize::try_from(from + len).unwrap_or(usize::MAX);
-            AxisSelection::Indices(indices.get(range).unwrap_or_default().to_vec())
-        }
-    };
-    Selection::new(axes.map(axis).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_are_whole_chunks_and_cover_everything_once() {
-        let mut model = Model::new();
-        let root = model.root();
-        let dim = model.add_dimension(root, "x", DimensionLen::Fixed(1)).unwrap();
-        let var = model.add_variable(root, "v", ncirrus_model::Atomic::Byte.into(), &[dim]).unwrap();
-        let shape = [7, 10_000, 9_000];
-        let piece = piece_shape(&shape, Some(&Storage::Chunked(vec![2, 100, 1_000])), 8);
-        assert!(piece[0] % 2 == 0 && piece[1] % 100 == 0 && piece[2] == 9_000, "{piece:?}");
-        assert!(piece.iter().product::<u64>() * 8 <= PIECE_BYTES);
-        let pair = Pair { path: "/v".into(), from: var, to: var, selection: Selection::all(&shape), piece };
-        let covered: u64 = pair.pieces().map(|(_, to)| to.element_count().unwrap()).sum();
-        assert_eq!(covered, shape.iter().product::<u64>());
     }
 }
