@@ -1,5 +1,6 @@
 //! Where variables lie: fixed ones after the header in definition order, then the records, each with its part of every
 //! record variable.
+use crate::Version;
 use crate::definition::{Definition, VariableDefinition, too_large};
 use crate::geometry::record_size;
 use ncirrus_layout::{Error, Result};
@@ -122,12 +123,16 @@ impl Arrangement {
     fn check_begins(&self, definition: &Definition) -> Result<()> {
         let most = definition.version.max_begin();
         for var in &definition.vars {
-            let begin = self.position(var.id)?.begin;
-            if begin > most {
-                let kind = definition.version.kind();
-                let message = format!("it would begin at byte {begin}, beyond the {most} of kind {kind}");
-                return Err(Error::limit(message).at_path(&var.path).by("classic"));
-            }
+            let Position { begin, len, .. } = self.position(var.id)?;
+            let kind = definition.version.kind();
+            let message = if begin > most {
+                format!("it would begin at byte {begin}, beyond the {most} of kind {kind}")
+            } else if begin.checked_add(len).is_none_or(|end| end > Version::Data64.max_begin()) {
+                format!("it would begin at byte {begin} and end beyond 2^63")
+            } else {
+                continue;
+            };
+            return Err(Error::limit(message).at_path(&var.path).by("classic"));
         }
         Ok(())
     }

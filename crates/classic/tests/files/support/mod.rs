@@ -1,5 +1,4 @@
 //! What the tests of this crate share: opening bytes, reading every element of a variable.
-#![expect(dead_code, reason = "each test uses a part")]
 use ncirrus_classic::ClassicDriver;
 use ncirrus_layout::{Catalog, Driver, Error, Layout, OpenOptions, Source, Stall, Step};
 use ncirrus_model::{Model, VarId};

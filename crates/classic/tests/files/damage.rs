@@ -1,14 +1,11 @@
 //! Damaged, truncated, hostile and merely odd files: an error with a place, or a tree with the fault in its place.
-#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-mod support;
-
+use crate::support::sample::sample;
+use crate::support::{KEY, done, open};
 use ncirrus_classic::{ClassicDriver, Version};
 use ncirrus_layout::{Confidence, Driver, ErrorKind, Limits, OpenOptions};
 use ncirrus_model::{Atomic, DimensionLen, FillValue, Storage, TypeRef, Values};
 use ncirrus_testkit::{MemoryView, Objects, Rounds, drive, law};
 use proptest::prelude::*;
-use support::sample::sample;
-use support::{KEY, done, open};
 
 /// Big-endian words, the common piece of a header.
 fn words(words: &[u32]) -> Vec<u8> {

@@ -1,7 +1,6 @@
 //! Real files, against what the netCDF C library says of them.
-#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-mod support;
-
+use crate::support::file::Writing3;
+use crate::support::{Opened, open};
 use ncirrus_classic::ClassicWriter;
 use ncirrus_model::{Attributes, Model, TypeRef, Values};
 use ncirrus_testkit::corpus::{corpus, program};
@@ -11,8 +10,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::file::Writing3;
-use support::{Opened, open};
 
 #[test]
 fn real_files_have_the_dimensions_variables_attributes_and_values_of_their_truth() {

@@ -1,14 +1,11 @@
 //! Files are, byte for byte, what the netCDF C library makes of the same description, and it reads what was written.
-#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-mod support;
-
+use crate::support::file::{Writing3, big_endian};
 use ncirrus_classic::{ClassicWriter, Version};
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, TypeRef, Values, VarId};
 use ncirrus_testkit::corpus::program;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use support::file::{Writing3, big_endian};
 
 const CDL: &str = r#"netcdf sample {
 dimensions:

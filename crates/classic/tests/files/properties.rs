@@ -1,15 +1,12 @@
 //! Whatever is defined, written, redefined and committed in whatever order reads back, and a file that is changed shows
 //! its old state until the last phase of a commit.
-#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-mod support;
-
+use crate::support::file::{Writing3, apply, big_endian, for_each_index};
+use crate::support::open;
 use ncirrus_classic::{ClassicWriter, Version};
 use ncirrus_layout::Phase;
 use ncirrus_model::{Atomic, Attribute, DimensionLen, FillValue, NodeId, TypeRef, Values, VarId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use support::file::{Writing3, apply, big_endian, for_each_index};
-use support::open;
 
 #[derive(Debug, Clone)]
 enum Op {
