@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// A dataset is named by a path or URL: a netCDF-3 file, a directory or zip with NCZarr or Zarr, http(s)://, s3://,
 /// gs://, az://. What it is is found by looking.
 #[derive(Parser)]
-#[command(name = "ncirrus", version, propagate_version = true, after_help = exit::HELP, max_term_width = 110)]
+#[command(name = "ncirrus", version, after_help = exit::HELP, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -48,5 +48,15 @@ fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => hint::report(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn no_two_options_have_one_name() {
+        super::Cli::command().debug_assert();
     }
 }
