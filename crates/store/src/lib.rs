@@ -3,11 +3,17 @@
 //! A [`Store`] answers for objects by key. Local stores also offer [`LocalStore`]: the same without waiting elsewhere.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cloud")]
+mod cloud;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+#[cfg(any(feature = "http", feature = "cloud"))]
+mod connections;
 mod create;
 mod directory;
 mod fault;
+#[cfg(feature = "http")]
+mod http;
 mod key;
 mod marker;
 mod memory;
@@ -27,8 +33,12 @@ mod zip;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "cloud")]
+pub use cloud::CloudStore;
 pub use create::{Clobber, Shape, Staged, create, create_url, update};
 pub use directory::DirectoryStore;
+#[cfg(feature = "http")]
+pub use http::HttpStore;
 pub use memory::MemoryStore;
 pub use open::{Opened, open, open_url};
 pub use options::{Credentials, MemoryStores, StoreOptions, ZipLayout};

@@ -29,7 +29,7 @@ pub struct StoreOptions {
     /// `aws_endpoint_url`; they go before the environment.
     pub settings: BTreeMap<String, String>,
     /// Connections that are kept open.
-    #[cfg(any(feature = "http-next", feature = "cloud-next"))]
+    #[cfg(any(feature = "http", feature = "cloud"))]
     pub(crate) connections: crate::connections::Connections,
 }
 
@@ -45,7 +45,7 @@ impl Default for StoreOptions {
             retries: 5,
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
-            #[cfg(any(feature = "http-next", feature = "cloud-next"))]
+            #[cfg(any(feature = "http", feature = "cloud"))]
             connections: crate::connections::Connections::default(),
         }
     }

@@ -6,7 +6,7 @@ use ncirrus_layout::Result;
 /// Opens an address at a server; no request is sent yet.
 pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
     match url.bucket()? {
-        Some(bucket) if url.query().is_none() && cfg!(feature = "cloud-next") => cloud(url, &bucket, options),
+        Some(bucket) if url.query().is_none() && cfg!(feature = "cloud") => cloud(url, &bucket, options),
         Some(bucket) if !is_http(url) => cloud(url, &bucket, options),
         _ => http(url, options),
     }
@@ -16,26 +16,26 @@ fn is_http(url: &Url) -> bool {
     matches!(url.scheme(), crate::Scheme::Http | crate::Scheme::Https)
 }
 
-#[cfg(feature = "cloud-next")]
+#[cfg(feature = "cloud")]
 fn cloud(url: &Url, bucket: &crate::Bucket, options: &StoreOptions) -> Result<Opened> {
     let store = crate::cloud::CloudStore::connect(bucket, url.fragment(), options)?;
     let root = store.root().child(&bucket.key);
     Ok(Opened::new(std::sync::Arc::new(store), root, url))
 }
 
-#[cfg(not(feature = "cloud-next"))]
+#[cfg(not(feature = "cloud"))]
 fn cloud(url: &Url, _: &crate::Bucket, _: &StoreOptions) -> Result<Opened> {
     Err(ncirrus_layout::Error::unsupported("object stores: built without the feature \"cloud\"")
         .at_object(url))
 }
 
-#[cfg(feature = "http-next")]
+#[cfg(feature = "http")]
 fn http(url: &Url, options: &StoreOptions) -> Result<Opened> {
     let (store, root) = crate::http::HttpStore::connect(url, options)?;
     Ok(Opened::new(std::sync::Arc::new(store), root, url))
 }
 
-#[cfg(not(feature = "http-next"))]
+#[cfg(not(feature = "http"))]
 fn http(url: &Url, _: &StoreOptions) -> Result<Opened> {
     Err(ncirrus_layout::Error::unsupported("http: built without the feature \"http\"").at_object(url))
 }

@@ -6,6 +6,8 @@ mod name;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "http")]
+pub(crate) use bucket::percent_decoded;
 pub use bucket::{Bucket, Provider};
 pub use fragment::Fragment;
 pub use modes::Modes;

@@ -69,8 +69,8 @@ impl ZipStore {
         self.len() == 0
     }
 
-    pub(super) fn into_directory(self) -> Directory {
-        self.directory
+    pub(super) fn directory(&self) -> &Directory {
+        &self.directory
     }
 
     async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {

@@ -64,14 +64,14 @@ impl Made {
     }
 }
 
-fn open(bytes: Vec<u8>) -> Result<ZipStore> {
-    open_within(bytes, &Limits::default())
+fn open(bytes: impl AsRef<[u8]>) -> Result<ZipStore> {
+    open_within(bytes.as_ref(), &Limits::default())
 }
 
-fn open_within(bytes: Vec<u8>, limits: &Limits) -> Result<ZipStore> {
+fn open_within(bytes: &[u8], limits: &Limits) -> Result<ZipStore> {
     let store = MemoryStore::new("memory://zips");
     let object = store.root().child("x.zip");
-    store.put(&object, &bytes, &Precondition::None)?;
+    store.put(&object, bytes, &Precondition::None)?;
     now(ZipStore::open(store.shared(), object, limits))
 }
 
@@ -191,16 +191,16 @@ fn content_that_declares_the_impossible_is_skipped() {
 #[test]
 fn limits_hold() {
     let tight = Limits { chunk_bytes: 1000, ..Limits::default() };
-    let store =
-        open_within(Made::default().deflated("b", &[0; 2000]).stored("c", &[0; 2]).finish(), &tight).unwrap();
+    let store = open_within(&Made::default().deflated("b", &[0; 2000]).stored("c", &[0; 2]).finish(), &tight)
+        .unwrap();
     let object = ObjectId::new(LocalStore::id(&store).clone(), "b");
     assert_eq!(LocalStore::read(&store, &object, &Want::All).unwrap_err().kind(), ErrorKind::Limit);
     let few = Limits { count: 1, ..Limits::default() };
-    let error = open_within(Made::default().stored("a", b"").stored("b", b"").finish(), &few).unwrap_err();
+    let error = open_within(&Made::default().stored("a", b"").stored("b", b"").finish(), &few).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     let small = Limits { metadata_bytes: 10, ..Limits::default() };
     assert_eq!(
-        open_within(Made::default().stored("a", b"").finish(), &small).unwrap_err().kind(),
+        open_within(&Made::default().stored("a", b"").finish(), &small).unwrap_err().kind(),
         ErrorKind::Limit
     );
 }
@@ -239,7 +239,7 @@ fn sixty_four_bit_directories_are_read() {
 fn a_zip_file_that_is_cut_off_never_panics() {
     let bytes = Made::default().stored(".zgroup", b"{}").deflated("v/0", &[7; 300]).finish();
     for len in 0..bytes.len() {
-        let error = open(bytes[..len].to_vec()).unwrap_err();
+        let error = open(&bytes[..len]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Malformed, "cut to {len}");
     }
 }

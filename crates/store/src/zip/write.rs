@@ -87,7 +87,7 @@ impl ZipWriterStore {
         let prefix = zip.root_prefix();
         let file = OpenOptions::new().read(true).write(true).open(path);
         let file = file.map_err(|error| fault::of_io(error, path.display()))?;
-        let state = State::of(zip.into_directory(), &file)?;
+        let state = State::of(zip.directory(), &file)?;
         Ok(Self::new(path, file, prefix, limits, state))
     }
 
@@ -203,7 +203,7 @@ impl ZipWriterStore {
 
 impl State {
     /// The entries of a zip file, with the place of their content.
-    fn of(directory: Directory, file: &File) -> Result<Self> {
+    fn of(directory: &Directory, file: &File) -> Result<Self> {
         let mut entries = Tree::default();
         for (name, entry) in directory.entries.iter() {
             entries.insert(name, locate(file, name, &entry.header, entry.bound)?);

@@ -1,0 +1,272 @@
+//! Objects of Amazon S3, Google Cloud Storage, Azure Blob Storage, and what speaks like them.
+mod build;
+mod fault;
+mod profile;
+#[cfg(test)]
+mod tests;
+mod upload;
+
+use crate::store::{Facts, LocalStore, Precondition, Store};
+use crate::url::{Bucket, Fragment};
+use crate::{StoreOptions, key, want};
+use bytes::Bytes;
+use fault::Fault;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use ncirrus_layout::{Blob, Entry, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::path::Path;
+use object_store::{
+    GetOptions, GetRange, ListResult, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
+    PutPayload, PutResult, UpdateVersion,
+};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The objects of one bucket or container.
+pub struct CloudStore {
+    id: StoreId,
+    objects: Arc<dyn ObjectStore>,
+    /// Lists a page at a time, where the provider is asked directly.
+    pages: Option<Arc<dyn PaginatedListStore>>,
+}
+
+impl CloudStore {
+    /// The objects of a bucket, with the credentials that the options name. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// `Invalid` for settings that contradict each other.
+    pub fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Self> {
+        let built =
+            build::connect(bucket, fragment, options).map_err(|error| error.at_object(bucket.address()))?;
+        Ok(Self { id: StoreId::new(bucket.address()), objects: built.objects, pages: Some(built.pages) })
+    }
+
+    /// The objects of a store that was made otherwise.
+    pub fn new(address: &str, objects: Arc<dyn ObjectStore>) -> Self {
+        Self { id: StoreId::new(address), objects, pages: None }
+    }
+
+    /// The root of the bucket: what [`ObjectId::child`] starts from.
+    pub fn root(&self) -> ObjectId {
+        ObjectId::new(self.id.clone(), "")
+    }
+
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+        let path = path_of(object)?;
+        if object.key().is_empty() {
+            return Ok(None);
+        }
+        let range = match want {
+            Want::All => None,
+            Want::Range(range) | Want::Parse(range) => Some(GetRange::Bounded(range.clone())),
+            Want::Suffix(len) => Some(GetRange::Suffix(*len)),
+        };
+        let is_empty = match &range {
+            Some(GetRange::Bounded(range)) => range.is_empty(),
+            Some(GetRange::Suffix(len)) => *len == 0,
+            _ => false,
+        };
+        if is_empty {
+            return self.by_size(object, &path, want).await;
+        }
+        match self.fetch(&path, range).await {
+            Ok(blob) => Ok(Some(blob)),
+            Err(Fault::Absent) => Ok(None),
+            // The range starts behind the end, or the provider knows no ranges from the end.
+            Err(Fault::Other(_)) if *want != Want::All => self.by_size(object, &path, want).await,
+            Err(fault) => Err(fault.at(object)),
+        }
+    }
+
+    /// Asks for the size first, then for bytes that are there.
+    async fn by_size(&self, object: &ObjectId, path: &Path, want: &Want) -> Result<Option<Blob>> {
+        let meta = match self.objects.head(path).await.map_err(Fault::of) {
+            Ok(meta) => meta,
+            Err(Fault::Absent) => return Ok(None),
+            Err(fault) => return Err(fault.at(object)),
+        };
+        let range = want::resolve(want, meta.size);
+        if range.is_empty() {
+            let (offset, size, tag) = (range.start, meta.size, tag_of_meta(&meta));
+            return Ok(Some(Blob { bytes: Bytes::new(), offset, size, tag }));
+        }
+        self.fetch(path, Some(GetRange::Bounded(range))).await.map(Some).map_err(|fault| fault.at(object))
+    }
+
+    async fn fetch(&self, path: &Path, range: Option<GetRange>) -> std::result::Result<Blob, Fault> {
+        let options = GetOptions { range, ..GetOptions::default() };
+        let found = self.objects.get_opts(path, options).await.map_err(Fault::of)?;
+        let (size, tag, offset) = (found.meta.size, tag_of_meta(&found.meta), found.range.start);
+        let bytes = found.bytes().await.map_err(Fault::of)?;
+        Ok(Blob { bytes, offset, size, tag })
+    }
+
+    async fn write(&self, object: &ObjectId, body: Bytes, when: Precondition) -> Result<Tag> {
+        let path = path_of(object)?;
+        let mode = match when {
+            Precondition::None => PutMode::Overwrite,
+            Precondition::Absent => PutMode::Create,
+            Precondition::Matches(tag) => PutMode::Update(version_of(&tag)),
+        };
+        let put = self.objects.put_opts(&path, PutPayload::from_bytes(body), PutOptions::from(mode)).await;
+        let put = put.map_err(|error| Fault::of(error).at_put(object))?;
+        self.tag_of_put(object, &path, put).await
+    }
+
+    /// Few stores do not say what state they made; they are asked.
+    async fn tag_of_put(&self, object: &ObjectId, path: &Path, put: PutResult) -> Result<Tag> {
+        match put.e_tag {
+            Some(etag) => Ok(tag(&etag, put.version.as_deref())),
+            None => {
+                let meta = self.objects.head(path).await.map_err(|error| Fault::of(error).at(object))?;
+                Ok(tag_of_meta(&meta))
+            }
+        }
+    }
+
+    async fn remove(&self, object: &ObjectId) -> Result<()> {
+        let path = path_of(object)?;
+        match self.objects.delete(&path).await.map_err(Fault::of) {
+            Ok(()) | Err(Fault::Absent) => Ok(()),
+            Err(fault) => Err(fault.at(object)),
+        }
+    }
+
+    async fn remove_tree(&self, prefix: &ObjectId) -> Result<()> {
+        let path = path_of(prefix)?;
+        if prefix.key().is_empty() {
+            return Err(Error::invalid("a whole bucket is not removed").at_object(prefix));
+        }
+        let below = self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed();
+        let removed = self.objects.delete_stream(below).map_err(Fault::of);
+        let removed = removed.try_for_each(|_| async { Ok(()) }).await;
+        match removed {
+            Ok(()) | Err(Fault::Absent) => self.remove(prefix).await,
+            Err(fault) => Err(fault.at(prefix)),
+        }
+    }
+
+    async fn names(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
+        let path = path_of(prefix)?;
+        let failed = |error| Fault::of(error).at(prefix);
+        let (found, next) = match &self.pages {
+            Some(pages) => {
+                let folder = key::folder(prefix.key());
+                let options = PaginatedListOptions {
+                    delimiter: Some("/".into()),
+                    page_token: page.map(str::to_owned),
+                    ..PaginatedListOptions::default()
+                };
+                let found = pages.list_paginated(Some(&folder), options).await.map_err(failed)?;
+                (found.result, found.page_token)
+            }
+            None => (self.objects.list_with_delimiter(Some(&path)).await.map_err(failed)?, None),
+        };
+        Ok(Listing { entries: entries(prefix.key(), &found), next })
+    }
+}
+
+/// Names directly below a prefix, in byte order.
+fn entries(prefix: &str, found: &ListResult) -> Vec<Entry> {
+    let folder = key::folder(prefix);
+    let objects = found.objects.iter().map(|meta| (&meta.location, false));
+    let prefixes = found.common_prefixes.iter().map(|path| (path, true));
+    let name = |path: &Path| Some(path.as_ref().strip_prefix(&folder)?.trim_end_matches('/').to_owned());
+    let named =
+        prefixes.chain(objects).filter_map(|(path, is_prefix)| Some(Entry { name: name(path)?, is_prefix }));
+    let mut entries: Vec<Entry> = named.filter(|entry| key::is_name(&entry.name)).collect();
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    entries.dedup_by(|one, other| one.name == other.name);
+    entries
+}
+
+/// The key as it is: nothing is escaped.
+fn path_of(object: &ObjectId) -> Result<Path> {
+    let key = key::check(object)?;
+    Path::parse(key).map_err(|_| Error::invalid(format!("key {key:?} cannot be used")).at_object(object))
+}
+
+/// A mark of a state: etag, and version where there is one (Google asks for it when an object is replaced).
+fn tag(etag: &str, version: Option<&str>) -> Tag {
+    match version {
+        Some(version) => Tag::new(format!("{etag}\n{version}")),
+        None => Tag::new(etag),
+    }
+}
+
+fn tag_of_meta(meta: &ObjectMeta) -> Tag {
+    match &meta.e_tag {
+        Some(etag) => tag(etag, meta.version.as_deref()),
+        None => Tag::new(format!("{}-{}", meta.last_modified, meta.size)),
+    }
+}
+
+fn version_of(tag: &Tag) -> UpdateVersion {
+    let (etag, version) = tag.as_str().split_once('\n').unzip();
+    let etag = etag.unwrap_or(tag.as_str());
+    UpdateVersion { e_tag: Some(etag.to_owned()), version: version.map(str::to_owned) }
+}
+
+impl Store for CloudStore {
+    fn id(&self) -> &StoreId {
+        &self.id
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            latency: Duration::from_millis(30),
+            concurrency: 64,
+            merge_gap: 1 << 20,
+            range_cap: 16 << 20,
+            lists: true,
+            writable: true,
+        }
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+        self.read(object, want).boxed()
+    }
+
+    fn put<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        body: Bytes,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        self.write(object, body, when).boxed()
+    }
+
+    fn upload<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        file: &'a std::path::Path,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        self.send(object, file, when).boxed()
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        self.remove(object).boxed()
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        self.remove_tree(prefix).boxed()
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        self.names(prefix, page).boxed()
+    }
+}
+
+/// Without the settings: they may hold secrets.
+impl fmt::Debug for CloudStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CloudStore({})", self.id.as_str())
+    }
+}

@@ -1,0 +1,116 @@
+//! The adapter over a store in memory, and what is read from configuration.
+use super::profile::{Profile, merge};
+use super::*;
+use crate::{Credentials, Precondition, Provider, Url, conformance};
+use ncirrus_layout::ErrorKind;
+use object_store::memory::InMemory;
+
+fn run<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+fn store() -> CloudStore {
+    CloudStore::new("s3://bucket", Arc::new(InMemory::new()))
+}
+
+#[test]
+fn the_adapter_obeys_the_laws() {
+    let store = store();
+    run(conformance::writable(&store, &store.root())).unwrap();
+    run(conformance::writable(&store, &store.root().child("a/b"))).unwrap();
+}
+
+#[test]
+fn keys_are_not_escaped() {
+    let inner = Arc::new(InMemory::new());
+    let store = CloudStore::new("s3://bucket", inner.clone() as Arc<dyn ObjectStore>);
+    let object = store.root().child("a b/100%/~x/\u{e9}");
+    run(store.put(&object, Bytes::from_static(b"1"), Precondition::None)).unwrap();
+    let keys: Vec<ObjectMeta> = run(async { Ok(inner.list(None).try_collect().await.unwrap()) }).unwrap();
+    assert_eq!(keys[0].location.as_ref(), "a b/100%/~x/\u{e9}");
+}
+
+#[test]
+fn large_files_are_sent_in_parts() {
+    let store = store();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("big");
+    let bytes: Vec<u8> = (0..9_000_000_u32).flat_map(u32::to_le_bytes).collect();
+    std::fs::write(&file, &bytes).unwrap();
+    let object = store.root().child("big");
+    run(store.upload(&object, &file, Precondition::Absent)).unwrap();
+    let read = run(store.get(&object, &Want::All)).unwrap().unwrap();
+    assert!(read.bytes == bytes);
+    let again = run(store.upload(&object, &file, Precondition::Absent)).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn a_whole_bucket_is_not_removed() {
+    let store = store();
+    assert_eq!(run(store.delete_tree(&store.root())).unwrap_err().kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn clients_of_every_provider_are_made_without_asking_anyone() {
+    let options = StoreOptions { credentials: Credentials::Anonymous, ..StoreOptions::default() };
+    for address in [
+        "s3://bucket/a",
+        "https://bucket.s3.eu-west-1.amazonaws.com/a",
+        "http://localhost:9000/bucket/a#mode=s3",
+        "gs://bucket/a",
+        "abfs://box@account.dfs.core.windows.net/a",
+    ] {
+        let url = Url::parse(address).unwrap();
+        let bucket = url.bucket().unwrap().unwrap();
+        let store = CloudStore::connect(&bucket, url.fragment(), &options).unwrap();
+        assert_eq!(store.root().child(&bucket.key).to_string(), format!("{}/a", bucket.address()));
+    }
+    let nowhere = Bucket {
+        provider: Provider::Azure,
+        endpoint: None,
+        region: None,
+        name: "box".to_owned(),
+        account: None,
+        key: String::new(),
+    };
+    let account = std::env::vars().any(|(name, _)| name.starts_with("AZURE_"));
+    let made = CloudStore::connect(&nowhere, &Fragment::default(), &options);
+    assert!(account || made.unwrap_err().kind() == ErrorKind::Invalid);
+}
+
+#[test]
+fn profiles_have_the_syntax_of_amazon() {
+    let config = "\
+# a comment
+[default]
+region = eu-north-1
+[profile work]
+region=eu-west-1 # near
+s3 =
+  endpoint_url = nested
+credential_process = run me --now
+";
+    let credentials = "[work]\naws_access_key_id = AKIA\n; more\naws_session_token = abc==\n";
+    let mut found = None;
+    merge(&mut found, config, "work");
+    merge(&mut found, credentials, "work");
+    let found = found.unwrap();
+    let values =
+        ["region", "endpoint_url", "credential_process", "aws_access_key_id", "aws_session_token", "s3"]
+            .map(|key| found.value(key));
+    assert_eq!(values, [Some("eu-west-1"), None, Some("run me --now"), Some("AKIA"), Some("abc=="), None]);
+    let mut none = None;
+    merge(&mut none, config, "other");
+    assert_eq!(none, None::<Profile>);
+}
+
+#[test]
+fn failures_do_not_tell_secrets() {
+    let error = object_store::Error::Generic {
+        store: "x",
+        source: "asked https://host/a?sig=hunter2 in vain\nand again".into(),
+    };
+    let told = Fault::of(error).at(&store().root());
+    assert_eq!(told.message(), "asked https://host/a in vain and again");
+}

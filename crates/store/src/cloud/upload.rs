@@ -1,0 +1,95 @@
+//! Sending files, large ones in parts.
+use super::fault::Fault;
+use super::{CloudStore, path_of};
+use crate::store::Precondition;
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag};
+use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectStoreExt, PutMultipartOptions, PutPayload};
+use std::fs::File;
+use std::io::Read;
+
+/// Files up to this many bytes are sent in one piece.
+const ONE_PIECE: u64 = 32 << 20;
+/// Bytes of a part, unless there would be too many.
+const PART: u64 = 16 << 20;
+/// Most parts (Amazon allows 10,000).
+const MOST_PARTS: u64 = 9_000;
+/// Parts sent at once.
+const AT_ONCE: usize = 4;
+
+impl CloudStore {
+    /// Sends a file. That of a large one is completed at once; whether the object is absent is checked before, as
+    /// providers do not check it then.
+    pub(super) async fn send(
+        &self,
+        object: &ObjectId,
+        file: &std::path::Path,
+        when: Precondition,
+    ) -> Result<Tag> {
+        let failed = |error| crate::fault::of_io(error, file.display());
+        let mut file = File::open(file).map_err(failed)?;
+        let len = file.metadata().map_err(failed)?.len();
+        if len <= ONE_PIECE {
+            let mut body = Vec::new();
+            file.read_to_end(&mut body).map_err(failed)?;
+            return self.write(object, Bytes::from(body), when).await;
+        }
+        let path = path_of(object)?;
+        self.check(object, &path, &when).await?;
+        let fault = |error| Fault::of(error).at(object);
+        let mut upload =
+            self.objects.put_multipart_opts(&path, PutMultipartOptions::default()).await.map_err(fault)?;
+        let sent = send_parts(upload.as_mut(), &mut file, PART.max(len / MOST_PARTS)).await;
+        match sent {
+            Ok(()) => {
+                let put = upload.complete().await.map_err(fault)?;
+                self.tag_of_put(object, &path, put).await
+            }
+            Err(error) => {
+                _ = upload.abort().await;
+                Err(error.at_object(object))
+            }
+        }
+    }
+
+    async fn check(&self, object: &ObjectId, path: &Path, when: &Precondition) -> Result<()> {
+        let now = match self.objects.head(path).await.map_err(Fault::of) {
+            Ok(meta) => Some(super::tag_of_meta(&meta)),
+            Err(Fault::Absent) => None,
+            Err(fault) => return Err(fault.at(object)),
+        };
+        let message = match when {
+            Precondition::Absent if now.is_some() => "exists already",
+            Precondition::Matches(tag) if now.as_ref() != Some(tag) => "was changed by someone else",
+            _ => return Ok(()),
+        };
+        Err(Error::new(ErrorKind::Conflict, message).at_object(object))
+    }
+}
+
+async fn send_parts(upload: &mut dyn MultipartUpload, file: &mut File, part: u64) -> Result<()> {
+    loop {
+        let mut sending = Vec::new();
+        while sending.len() < AT_ONCE {
+            let mut body = Vec::new();
+            let read = file.by_ref().take(part).read_to_end(&mut body);
+            if read.map_err(|error| crate::fault::of_io(error, "scratch file"))? == 0 {
+                break;
+            }
+            sending.push(upload.put_part(PutPayload::from_bytes(Bytes::from(body))));
+        }
+        if sending.is_empty() {
+            return Ok(());
+        }
+        let sent = try_join_all(sending).await;
+        sent.map_err(|error| match Fault::of(error) {
+            Fault::Other(error) => error,
+            Fault::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
+            Fault::Absent | Fault::Conflict(_) => {
+                Error::new(ErrorKind::Conflict, "the upload was ended by someone else")
+            }
+        })?;
+    }
+}

@@ -1,0 +1,93 @@
+//! Connections that are kept open, shared by all stores of one set of options.
+use crate::StoreOptions;
+use ncirrus_layout::{Error, ErrorKind, Result};
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// Connections that are kept open; clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Connections(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    client: OnceLock<Client>,
+    marks: RandomState,
+}
+
+/// Longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(20);
+/// Most redirections followed.
+const REDIRECTIONS: usize = 10;
+
+impl Connections {
+    /// The client, made when it is first needed.
+    pub(crate) fn client(&self, options: &StoreOptions) -> Result<Client> {
+        if let Some(client) = self.0.client.get() {
+            return Ok(client.clone());
+        }
+        let made = build(options)?;
+        Ok(self.0.client.get_or_init(|| made).clone())
+    }
+
+    /// A mark that tells secrets apart without telling them.
+    #[cfg(feature = "http")]
+    pub(crate) fn mark(&self, secrets: &[Option<&str>]) -> String {
+        format!("{:016x}", self.0.marks.hash_one(secrets))
+    }
+}
+
+fn build(options: &StoreOptions) -> Result<Client> {
+    let failed = |error: &dyn fmt::Display| {
+        Error::new(ErrorKind::Io { retryable: false }, format!("no connections can be made: {error}"))
+    };
+    ClientBuilder::new()
+        .user_agent(concat!("ncirrus/", env!("CARGO_PKG_VERSION")))
+        .tls_backend_preconfigured(tls().map_err(|error| failed(&error))?)
+        .http1_only()
+        .referer(false)
+        .connect_timeout(CONNECT.min(options.timeout))
+        .read_timeout(options.timeout)
+        .redirect(redirections())
+        .build()
+        .map_err(|error| failed(&error.without_url()))
+}
+
+/// Certificates as the system trusts them; those that browsers trust where the system has none.
+fn tls() -> std::result::Result<ClientConfig, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        || ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
+    match builder()?.with_platform_verifier() {
+        Ok(config) => Ok(config.with_no_client_auth()),
+        Err(_) => {
+            let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+            Ok(builder()?.with_root_certificates(roots).with_no_client_auth())
+        }
+    }
+}
+
+/// What was asked for in secret is not sent on in the open.
+fn redirections() -> Policy {
+    Policy::custom(|attempt| {
+        let was_secret = attempt.previous().last().is_some_and(|from| from.scheme() == "https");
+        if attempt.previous().len() > REDIRECTIONS {
+            return attempt.error("too many redirections");
+        }
+        if was_secret && attempt.url().scheme() != "https" {
+            return attempt.error("redirected from https to http");
+        }
+        attempt.follow()
+    })
+}
+
+impl fmt::Debug for Connections {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Connections")
+    }
+}

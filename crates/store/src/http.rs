@@ -1,0 +1,212 @@
+//! Objects of web servers, read by range requests.
+mod answer;
+mod retry;
+#[cfg(test)]
+mod server;
+#[cfg(test)]
+mod tests;
+
+use crate::connections::Connections;
+use crate::store::{Facts, LocalStore, Precondition, Store};
+use crate::url::percent_decoded;
+use crate::{StoreOptions, Url, key};
+use answer::{Answer, Whole};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use reqwest::header::{ACCEPT_ENCODING, RANGE};
+use reqwest::{Client, RequestBuilder};
+use retry::Retries;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Objects below a URL of a web server. They can be read, not listed and not changed.
+///
+/// The query of the address and its password are sent with every request and never shown.
+pub struct HttpStore {
+    id: StoreId,
+    /// What stands before the slash and the key.
+    base: String,
+    /// What stands for the empty key.
+    slash: &'static str,
+    query: Option<String>,
+    login: Option<(String, Option<String>)>,
+    client: Client,
+    limits: Limits,
+    retries: Retries,
+    /// The object that a server without ranges sent last.
+    whole: Mutex<Option<(ObjectId, Whole)>>,
+}
+
+impl HttpStore {
+    /// The store at the parent of a URL, and the object of the URL in it. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// `Io` when no connections can be made at all.
+    pub fn connect(url: &Url, options: &StoreOptions) -> Result<(Self, ObjectId)> {
+        let connections: &Connections = &options.connections;
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let place = format!("{}{port}", url.host());
+        let (parent, name, slash) = split(url.path());
+        let mark = match (url.query(), url.credentials()) {
+            (None, None) => String::new(),
+            (query, login) => {
+                let (user, password) = login.unzip();
+                format!("{}@", connections.mark(&[query, user, password.flatten()]))
+            }
+        };
+        let scheme = url.scheme().as_str();
+        let id = StoreId::new(format!("{scheme}://{mark}{place}{parent}"));
+        let store = Self {
+            base: format!("{scheme}://{place}{parent}"),
+            slash,
+            query: url.query().map(str::to_owned),
+            login: url.credentials().map(|(user, password)| (user.to_owned(), password.map(str::to_owned))),
+            client: connections.client(options)?,
+            limits: options.limits.clone(),
+            retries: Retries { most: options.retries, first: retry::FIRST },
+            whole: Mutex::default(),
+            id,
+        };
+        let object = ObjectId::new(store.id.clone(), name);
+        Ok((store, object))
+    }
+
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+        key::check(object)?;
+        if let Some(whole) = self.kept(object) {
+            return Ok(Some(whole.blob(want)));
+        }
+        let answer = self.retries.run(object, || self.ask(object, want)).await?;
+        match answer {
+            Answer::Absent => Ok(None),
+            Answer::Part(blob) => Ok(Some(blob)),
+            Answer::Whole(whole) => {
+                let blob = whole.blob(want);
+                if *want != Want::All {
+                    *self.whole.lock().unwrap_or_else(PoisonError::into_inner) =
+                        Some((object.clone(), whole));
+                }
+                Ok(Some(blob))
+            }
+        }
+    }
+
+    /// The whole object, when its server does not know ranges and it is at hand.
+    fn kept(&self, object: &ObjectId) -> Option<Whole> {
+        let kept = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().filter(|(of, _)| of == object).map(|(_, whole)| whole.clone())
+    }
+
+    async fn ask(&self, object: &ObjectId, want: &Want) -> std::result::Result<Answer, retry::Failure> {
+        let mut request = self.request(object);
+        if let Some(range) = range_of(want) {
+            request = request.header(RANGE, range);
+        }
+        let response = request.send().await.map_err(retry::Failure::of)?;
+        answer::read(response, want, &self.limits).await
+    }
+
+    fn request(&self, object: &ObjectId) -> RequestBuilder {
+        let path = match object.key() {
+            "" => self.slash.to_owned(),
+            key => format!("/{}", encoded(key)),
+        };
+        let query =
+            object.query().or(self.query.as_deref()).map(|query| format!("?{query}")).unwrap_or_default();
+        let request =
+            self.client.get(format!("{}{path}{query}", self.base)).header(ACCEPT_ENCODING, "identity");
+        match &self.login {
+            Some((user, password)) => request.basic_auth(user, password.as_deref()),
+            None => request,
+        }
+    }
+}
+
+/// A path up to its last segment, that segment, and the slash behind it. The path before is kept as it was given.
+fn split(path: &str) -> (&str, String, &'static str) {
+    let (parent, last) = path.rsplit_once('/').unwrap_or((path, ""));
+    let name = percent_decoded(last);
+    if key::is_name(&name) && !name.contains('/') {
+        return (parent, name, "/");
+    }
+    if last.is_empty() { (parent, String::new(), "/") } else { (path, String::new(), "") }
+}
+
+/// The header that asks for a range. For an empty one a byte is asked for: its answer tells size and state.
+fn range_of(want: &Want) -> Option<String> {
+    match want {
+        Want::All => None,
+        Want::Range(range) | Want::Parse(range) => {
+            let last = range.end.max(range.start.saturating_add(1)) - 1;
+            Some(format!("bytes={}-{last}", range.start))
+        }
+        Want::Suffix(len) => Some(format!("bytes=-{}", (*len).max(1))),
+    }
+}
+
+/// A key as it stands in a URL.
+fn encoded(key: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
+    let mut out = String::with_capacity(key.len());
+    for byte in key.bytes() {
+        match is_plain(byte) {
+            true => out.push(byte.into()),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn read_only<T>(object: &ObjectId) -> Result<T> {
+    Err(Error::unsupported("writing over http").at_object(object))
+}
+
+impl Store for HttpStore {
+    fn id(&self) -> &StoreId {
+        &self.id
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            latency: Duration::from_millis(50),
+            concurrency: 16,
+            merge_gap: 512 << 10,
+            range_cap: 16 << 20,
+            lists: false,
+            writable: false,
+        }
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+        self.read(object, want).boxed()
+    }
+
+    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move { read_only(object) })
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { read_only(object) })
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { read_only(prefix) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { Err(Error::unsupported("listing over http").at_object(prefix)) })
+    }
+}
+
+impl fmt::Debug for HttpStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HttpStore({})", self.id.as_str())
+    }
+}
