@@ -27,7 +27,8 @@ impl ClassicPlacer {
             self.changing(total)?
         };
         let file_len = if self.moving { total } else { self.file_len.max(total) };
-        Ok((phases, Committed { header, records, file_len }))
+        let header_len = header.len() as u64;
+        Ok((phases, Committed { header, header_len, records, file_len }))
     }
 
     /// A commit is done: the target is the file.
@@ -63,7 +64,7 @@ impl ClassicPlacer {
         let mut header = encode(&self.definition, Some(&self.target), self.committed.records)?;
         if header != self.committed.header {
             let room = usize::try_from(self.target.data_begin()).unwrap_or(usize::MAX);
-            let old_len = self.committed.header.len().min(room);
+            let old_len = usize::try_from(self.committed.header_len).unwrap_or(usize::MAX).min(room);
             header.resize(header.len().max(old_len), 0);
             puts.push(self.patch(0, header));
         }

@@ -160,7 +160,6 @@ impl Parser<'_> {
         let ty = self.ty()?;
         let count = self.cursor.count(self.version, "the length of an attribute")?;
         let size = ty.byte_len().unwrap_or(1) as u64;
-        self.cursor.entries(count, size, "values of an attribute")?;
         let bytes = self.cursor.take_padded(count.saturating_mul(size), "the value of an attribute")?;
         Ok(Attribute { name, ty: TypeRef::Atomic(ty), values: from_big_endian(ty, bytes) })
     }

@@ -42,8 +42,10 @@ pub(crate) struct ClassicPlacer {
 /// What a reader of the file sees.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Committed {
-    /// The header's bytes; empty before the first commit.
+    /// The header's bytes as they are written here; empty before the first commit.
     pub(crate) header: Vec<u8>,
+    /// Bytes of the header in the file; another writer may have taken more.
+    pub(crate) header_len: u64,
     pub(crate) records: u64,
     /// Length of the file.
     pub(crate) file_len: u64,

@@ -65,3 +65,69 @@ impl Relocation {
             && self.pieces.is_sorted_by(|a, b| end(a.from, a.len) <= b.from && end(a.to, a.len) <= b.to)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Relocation;
+    use ncirrus_layout::{ObjectId, Put, StoreId};
+    use proptest::prelude::*;
+
+    fn carry_out(puts: &[Put], bytes: &mut Vec<u8>) {
+        for put in puts {
+            let Put::Move { from, to, len, .. } = put else { panic!("{put:?}") };
+            let [from, to, len] = [from, to, len].map(|value| usize::try_from(*value).expect("small"));
+            bytes.resize(bytes.len().max(to + len), 0);
+            bytes.copy_within(from..from + len, to);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_arrive_whatever_way_they_move(
+            lens in prop::collection::vec(1..6u64, 1..8),
+            gaps in prop::collection::vec((0..4u64, 0..4u64), 8),
+            shuffled in any::<bool>(),
+        ) {
+            let (mut from, mut to) = (0, 0);
+            let mut pieces = Vec::new();
+            for (len, (before, after)) in lens.iter().zip(&gaps) {
+                from += before;
+                to += after;
+                pieces.push((from, to, *len));
+                (from, to) = (from + len, to + len);
+            }
+            if shuffled {
+                let sources: Vec<_> = pieces.iter().rev().map(|piece| (piece.0, piece.2)).collect();
+                let mut to = 0;
+                pieces = sources.into_iter().map(|(from, len)| {
+                    to += len;
+                    (from, to - len, len)
+                }).collect();
+            }
+            let old: Vec<u8> = (1..=u8::try_from(from).expect("small")).collect();
+            let new_len = pieces.iter().map(|(_, to, len)| to + len).max().expect("a piece");
+            let mut relocation = Relocation::new(from);
+            pieces.iter().for_each(|(from, to, len)| relocation.push(*from, *to, *len));
+            let mut bytes = old.clone();
+            let object = ObjectId::new(StoreId::new("memory:"), "file");
+            carry_out(&relocation.into_puts(&object, new_len), &mut bytes);
+            for (from, to, len) in pieces {
+                let [from, to, len] = [from, to, len].map(|value| usize::try_from(value).expect("small"));
+                prop_assert_eq!(&bytes[to..to + len], &old[from..from + len]);
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_travel_together_and_what_stays_is_not_moved() {
+        let object = ObjectId::new(StoreId::new("memory:"), "file");
+        let mut relocation = Relocation::new(100);
+        relocation.push(0, 0, 10);
+        relocation.push(10, 20, 10);
+        relocation.push(20, 30, 10);
+        relocation.push(90, 100, 50);
+        let puts = relocation.into_puts(&object, 120);
+        let moved = |from, to, len| Put::Move { object: object.clone(), from, to, len };
+        assert_eq!(puts, [moved(90, 100, 10), moved(10, 20, 20)]);
+    }
+}

@@ -3,9 +3,10 @@ use crate::Version;
 use crate::arrangement::{Arrangement, Bounds, Position};
 use crate::definition::{Definition, too_large};
 use crate::driver::{File, load};
+use crate::encode::encode;
 use crate::geometry::{padded, record_size};
 use crate::placer::{ClassicPlacer, Committed};
-use ncirrus_layout::{Error, ErrorKind, ObjectId, Placer, Result, Step, View, Want, Writing};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 
 /// Writes netCDF-3 files. What a model says of chunks, filters and byte order is ignored: the format has none of them.
@@ -38,12 +39,12 @@ impl Writing for ClassicWriter {
         let placed = |error: Error| error.at_object(root).by("classic");
         let definition = Definition::new(file.header.version, model).map_err(placed)?;
         let arrangement = found(&file, &definition).map_err(placed)?;
-        let header_len = file.header.byte_len;
-        let blob = view.read(root, Want::Parse(0..header_len))?;
-        let len = usize::try_from(header_len).unwrap_or(usize::MAX);
-        let header = blob.as_ref().and_then(|blob| blob.bytes.get(..len)).ok_or_else(|| placed(changed()))?;
-        let committed =
-            Committed { header: header.to_vec(), records: definition.records, file_len: file.size };
+        let committed = Committed {
+            header: encode(&definition, Some(&arrangement), definition.records).map_err(placed)?,
+            header_len: file.header.byte_len,
+            records: definition.records,
+            file_len: file.size,
+        };
         Ok(Box::new(ClassicPlacer::new(root, self, definition, arrangement, committed)?))
     }
 
@@ -52,7 +53,7 @@ impl Writing for ClassicWriter {
     }
 }
 
-/// Where the variables of a file lie, after checking that it is as `definition` says and that they do not overlap.
+/// Where the variables of a file lie, after checking that it is as `definition` says.
 fn found(file: &File, definition: &Definition) -> Result<Arrangement> {
     check_same(file, definition)?;
     let record_lens: Vec<u64> = definition.part(true).map(|var| var.slab.byte_len).collect();
@@ -64,23 +65,18 @@ fn found(file: &File, definition: &Definition) -> Result<Arrangement> {
         return Err(Error::malformed(format!("data begin at byte {data_begin}, within the header")));
     }
     let mut positions = std::collections::HashMap::new();
-    let mut fixed = Vec::new();
+    let mut ends = Vec::new();
     let mut record_begin = None::<u64>;
     for (var, header) in definition.vars.iter().zip(&file.header.vars) {
         let (begin, len) = (header.begin, var.slab.byte_len);
         if var.is_record {
             record_begin = Some(record_begin.map_or(begin, |least| least.min(begin)));
         } else {
-            fixed.push((begin, begin.checked_add(len).ok_or_else(|| too_large(&var.path))?, &var.path));
+            ends.push(begin.checked_add(len).ok_or_else(|| too_large(&var.path))?);
         }
         positions.insert(var.id, Position { begin, len, record_size: var.is_record.then_some(record_size) });
     }
-    fixed.sort_unstable();
-    let last = fixed.last().map_or(data_begin, |(_, end, _)| *end);
-    let overlapping = fixed.windows(2).find(|pair| matches!(pair, [a, b] if a.1 > b.0));
-    if let Some([(_, _, first), (_, _, second)]) = overlapping {
-        return Err(Error::malformed(format!("variables {first} and {second} overlap")));
-    }
+    let last = ends.into_iter().max().unwrap_or(data_begin);
     if record_begin.is_some_and(|begin| begin < last && definition.records > 0) {
         return Err(Error::malformed("records lie before or among the fixed variables"));
     }

@@ -58,3 +58,27 @@ impl Runs {
         self.runs.last_key_value().map_or(0, |(_, end)| *end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Runs;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn runs_are_a_set_of_numbers(ranges in prop::collection::vec((0..60u64, 0..12u64), 0..20)) {
+            let (mut runs, mut set) = (Runs::default(), BTreeSet::new());
+            for (start, len) in ranges {
+                runs.insert(start..start + len);
+                set.extend(start..start + len);
+            }
+            for number in 0..80 {
+                let end = (number..).find(|next| !set.contains(next)).filter(|end| *end > number);
+                prop_assert_eq!(runs.run_end(number), end);
+            }
+            prop_assert_eq!(runs.end(), set.last().map_or(0, |last| last + 1));
+            prop_assert_eq!(runs.is_prefix(), set.len() as u64 == runs.end());
+        }
+    }
+}

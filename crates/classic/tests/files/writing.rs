@@ -350,6 +350,19 @@ fn an_opened_file_that_is_not_changed_stays_as_it_is() {
 }
 
 #[test]
+fn records_are_appended_to_a_file_that_left_their_number_open() {
+    let mut bytes = committed(0).bytes;
+    bytes[4..8].fill(0xff);
+    let mut file = Writing3::update(&writer(Version::Classic), &bytes).expect("it can be changed");
+    assert!(file.commit().is_empty());
+    let time = file.model.dimension_at("time").expect("time");
+    file.define(|model| model.grow(time, 3)).expect("it fits").expect("it grows");
+    file.commit();
+    assert_eq!(file.bytes[4..8], [0, 0, 0, 3]);
+    assert_eq!(values(&file, "b").len(), 12);
+}
+
+#[test]
 fn a_file_that_changed_since_it_was_read_is_not_updated() {
     let old = open(&sample(Version::Classic)).expect("it opens");
     let new = committed(0).bytes;
