@@ -110,3 +110,6 @@ impl Cut {
         Some(span)
     }
 }
+
+#[cfg(test)]
+mod tests;
