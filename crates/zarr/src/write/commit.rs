@@ -60,15 +60,9 @@ fn consolidated(
     if !is_new {
         whole.level = Level::Last;
     }
-    let changed = is_new || differing(&list, committed) > 0 || !trees.is_empty();
     match list.iter_mut().find(|document| document.key == whole.key) {
         Some(same) => *same = whole,
-        None if changed => list.push(whole),
-        None => {
-            // Nothing changed: what another program wrote stays as it spelt it.
-            let after = committed.clone();
-            return Commit { phases: Vec::new(), after };
-        }
+        None => list.push(whole),
     }
     let phases = by_level(root, &list, committed).into_iter().chain(phase(trees)).collect();
     Commit { phases, after: kept(list) }
@@ -101,6 +95,13 @@ fn covered(
     };
     phases.extend(phase(vec![uncover]));
     Commit { phases, after: kept(list) }
+}
+
+/// What a store holds that has exactly these documents.
+pub(crate) fn after(documents: Documents, consolidated: bool) -> Committed {
+    // The later of two documents of one key counts.
+    let whole = documents.consolidated.filter(|_| consolidated);
+    kept(documents.list.into_iter().chain(whole).collect())
 }
 
 fn kept(list: Vec<Document>) -> Committed {

@@ -10,6 +10,7 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, VarId};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 mod draft;
 mod v2;
@@ -63,7 +64,7 @@ pub(crate) struct Documents {
 pub(crate) struct Composer<'a> {
     pub(crate) writer: &'a ZarrWriter,
     pub(crate) model: &'a Model,
-    pub(crate) plans: &'a HashMap<VarId, VariablePlan>,
+    pub(crate) plans: &'a HashMap<VarId, Arc<VariablePlan>>,
     /// The dataset as it was opened for update.
     pub(crate) present: Option<&'a Present>,
     /// Whether the draft of 2018 has a place for every type of the model.
@@ -75,7 +76,7 @@ impl<'a> Composer<'a> {
     pub(crate) fn new(
         writer: &'a ZarrWriter,
         model: &'a Model,
-        plans: &'a HashMap<VarId, VariablePlan>,
+        plans: &'a HashMap<VarId, Arc<VariablePlan>>,
         present: Option<&'a Present>,
     ) -> Self {
         let has_place = |id: &TypeId| extension::draft_definition(model, *id).is_some();
@@ -107,7 +108,7 @@ impl Composer<'_> {
             Some(AttributeState::Known(list)) => {
                 for (index, attribute) in list.iter().enumerate() {
                     match &kept {
-                        Some(kept) if kept.known.find(&attribute.name) == Some(attribute) => {
+                        Some(kept) if kept.can_keep(attribute) => {
                             kept.copy(&attribute.name, index, &mut written);
                         }
                         _ => {

@@ -26,7 +26,7 @@ pub(crate) struct ZarrPlacer {
     /// Variables that are there but cannot be written, with the reason.
     pub(crate) closed: HashMap<VarId, Error>,
     pub(crate) planned: Option<Planned>,
-    /// The consolidated document of the committed state, once there was a commit.
+    /// The consolidated document of the committed state, when it is not put.
     pub(crate) whole: Option<Document>,
     /// Whether that document was put to hide what lies between two commits.
     pub(crate) guarded: bool,
@@ -35,8 +35,8 @@ pub(crate) struct ZarrPlacer {
 /// What a definition may change; replaced as a whole, so that a definition that fails changes nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Defined {
-    pub(crate) plans: HashMap<VarId, VariablePlan>,
-    pub(crate) states: HashMap<VarId, VariableState>,
+    pub(crate) plans: HashMap<VarId, Arc<VariablePlan>>,
+    pub(crate) states: HashMap<VarId, Arc<VariableState>>,
     /// Keys of the groups.
     pub(crate) groups: HashMap<GroupId, String>,
     /// Trees that are removed when the next commit is true.
@@ -87,7 +87,7 @@ impl ZarrPlacer {
             return Err(error.clone());
         }
         let undefined = || Error::internal(format!("variable {} was not defined for writing", var.index()));
-        self.defined.plans.get(&var).ok_or_else(undefined)
+        self.defined.plans.get(&var).map(Arc::as_ref).ok_or_else(undefined)
     }
 
     fn chunk(&self, plan: &VariablePlan, cell: &[u64]) -> ObjectId {
@@ -96,19 +96,11 @@ impl ZarrPlacer {
 
     /// Without consolidated metadata readers list what is there: before copies are made, the committed state is told
     /// by a consolidated document, which the next commit removes.
-    fn guard(&self) -> Result<Option<Put>> {
+    fn guard(&self) -> Option<Put> {
         if self.writer.consolidated || self.guarded || self.committed.is_empty() {
-            return Ok(None);
+            return None;
         }
-        let whole = match (&self.whole, &self.present) {
-            (Some(whole), _) => Some(whole.clone()),
-            (None, Some(present)) => {
-                let plans = &self.defined.plans;
-                Composer::new(&self.writer, &present.model, plans, Some(present)).documents()?.consolidated
-            }
-            (None, None) => None,
-        };
-        Ok(whole.map(|whole| commit::put(&self.root, &whole)))
+        self.whole.as_ref().map(|whole| commit::put(&self.root, whole))
     }
 
     fn check_names(&self, model: &Model) -> Result<()> {
@@ -156,7 +148,8 @@ impl Defined {
         for var in gone {
             let committed = self.states.remove(&var).is_some_and(|state| state.extent.is_some());
             if let Some(plan) = self.plans.remove(&var) {
-                if committed { self.removed.push(plan.key) } else { moves.dropped.push(plan.key) }
+                let list = if committed { &mut self.removed } else { &mut moves.dropped };
+                list.push(plan.key.clone());
             }
         }
         self.redefine_groups(model);
@@ -204,7 +197,7 @@ impl Defined {
                 self.removed.push(old);
             }
             if let Some(plan) = self.plans.get_mut(&var) {
-                plan.key.clone_from(&key);
+                Arc::make_mut(plan).key.clone_from(&key);
             }
         }
         match self.states.get(&var) {
@@ -218,8 +211,8 @@ impl Defined {
                 let placed = CellSet::new(axis);
                 let state =
                     VariableState { described: variable.clone(), extent: None, placed, has_data: false };
-                self.plans.insert(var, plan);
-                self.states.insert(var, state);
+                self.plans.insert(var, Arc::new(plan));
+                self.states.insert(var, Arc::new(state));
                 Ok(())
             }
         }
@@ -284,7 +277,7 @@ impl Placer for ZarrPlacer {
         self.check_names(model)?;
         let mut defined = self.defined.clone();
         let moves = defined.redefine(&self.writer, &self.closed, model)?;
-        let guard = if moves.copied.is_empty() { None } else { self.guard()? };
+        let guard = if moves.copied.is_empty() { None } else { self.guard() };
         self.guarded |= guard.is_some();
         self.defined = defined;
         Ok(guard.into_iter().chain(moves.puts(&self.root)).collect())
@@ -329,7 +322,7 @@ impl Placer for ZarrPlacer {
         }
         let object = self.chunk(plan, cell);
         let is_committed = self.defined.states.get(&var).is_some_and(|state| state.is_committed(plan, cell));
-        if let Some(state) = self.defined.states.get_mut(&var) {
+        if let Some(state) = self.defined.states.get_mut(&var).map(Arc::make_mut) {
             state.has_data = true;
             if !is_committed {
                 state.placed.insert(cell);
@@ -361,7 +354,7 @@ impl Placer for ZarrPlacer {
         self.guarded = false;
         self.defined.removed.clear();
         for (var, shape) in shapes {
-            if let Some(state) = self.defined.states.get_mut(&var) {
+            if let Some(state) = self.defined.states.get_mut(&var).map(Arc::make_mut) {
                 state.extent = Some(shape);
                 state.placed.clear();
             }

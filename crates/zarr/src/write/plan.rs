@@ -179,7 +179,7 @@ fn fill_value(
     let Some(values) = values else { return (Value::Null, Value::Null) };
     match &form.stored {
         StoredType::Char => char_fill(dialect, &values),
-        StoredType::Text { .. } => text_fill(dialect, &values),
+        StoredType::Text { .. } => text_fill(dialect, form, &values),
         StoredType::Opaque { .. } | StoredType::Compound { .. } => {
             let mut bytes = Vec::new();
             let packed = element::pack(model, variable.ty, &values, 0, &mut bytes);
@@ -204,14 +204,18 @@ fn char_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
     if super::stored::char_dtype(dialect).is_some() { (plain, encoded) } else { (encoded.clone(), encoded) }
 }
 
-fn text_fill(dialect: Dialect, values: &Values) -> (Value, Value) {
+fn text_fill(dialect: Dialect, form: &ElementForm, values: &Values) -> (Value, Value) {
     let bytes = match values {
         Values::String(strings) => strings.get(0).unwrap_or_default(),
         _ => &[],
     };
     let encoded = json!(base64::encode(bytes));
     let plain = std::str::from_utf8(bytes).map_or(Value::Null, |text| json!(text));
-    if super::stored::char_dtype(dialect).is_some() { (plain, encoded) } else { (encoded.clone(), encoded) }
+    if super::stored::char_dtype(dialect).is_some() && form.extension_type.is_none() {
+        (plain, encoded)
+    } else {
+        (encoded.clone(), encoded)
+    }
 }
 
 /// The chain that the engine runs: the filters; framing is absorbed by the stored type.

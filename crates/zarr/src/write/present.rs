@@ -1,10 +1,11 @@
 //! A dataset that is opened for update: what its documents say now, so that what does not change stays as it is.
 use super::attributes::WrittenAttributes;
 use super::cells::CellSet;
+use super::compose::Composer;
 use super::names::{self, EXTENSION};
 use super::placer::{Defined, VariableState, ZarrPlacer};
 use super::plan::{ArrayForm, VariablePlan};
-use super::{ZarrWriter, commit::Committed};
+use super::{ZarrWriter, commit};
 use crate::chunk_key::{ChunkKeys, Separator};
 use crate::{Dialect, json, special};
 use ncirrus_layout::{Catalog, Driver};
@@ -12,7 +13,7 @@ use ncirrus_layout::{
     Encoding, Error, ErrorKind, Layout, ObjectId, OpenOptions, Result, Source, Stall, Step, View, Want, join,
     join_each, settle,
 };
-use ncirrus_model::{AttributeState, Attributes, GroupId, Model, NodeId, TypeId, VarId};
+use ncirrus_model::{Attribute, AttributeState, Attributes, GroupId, Model, NodeId, TypeId, Values, VarId};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,29 +63,19 @@ pub(crate) fn open(
     for (var, source) in variables.into_iter().zip(sources) {
         match source.and_then(|source| present.plan(var, source)) {
             Ok((plan, state)) => {
-                defined.plans.insert(var, plan);
-                defined.states.insert(var, state);
+                defined.plans.insert(var, Arc::new(plan));
+                defined.states.insert(var, Arc::new(state));
             }
             Err(error) => _ = closed.insert(var, error.at_path(tree.variable_path(var))),
         }
     }
     let writer = present.writer(writer, &defined, consolidated);
-    let mut committed: Committed = present.objects.clone();
-    if let (true, Some(copy)) = (consolidated, present.copies.get(special::ZMETADATA)) {
-        committed.insert(special::ZMETADATA.to_owned(), copy.clone());
-    }
-    let root = root.clone();
-    Ok(ZarrPlacer {
-        writer,
-        root,
-        present: Some(present),
-        defined,
-        committed,
-        closed,
-        planned: None,
-        whole: None,
-        guarded: false,
-    })
+    // What would be written now: later commits put what differs from it, and so leave alone what only looks different.
+    let documents = Composer::new(&writer, &present.model, &defined.plans, Some(&present)).documents()?;
+    let whole = documents.consolidated.clone().filter(|_| !consolidated);
+    let committed = commit::after(documents, consolidated);
+    let (root, present) = (root.clone(), Some(present));
+    Ok(ZarrPlacer { writer, root, present, defined, committed, closed, planned: None, whole, guarded: false })
 }
 
 const DIALECTS: [Dialect; 12] = [
@@ -181,8 +172,6 @@ fn read_objects(
     };
     let consolidated =
         zmetadata.is_some() || (is_v3 && objects.get(special::ZARR_JSON).is_some_and(has_consolidated));
-    let mut copies = copies;
-    copies.extend(zmetadata.map(|whole| (special::ZMETADATA.to_owned(), whole)));
     Ok((objects, copies, consolidated))
 }
 
@@ -228,7 +217,7 @@ impl Present {
     /// The caller's choices with those of the dataset in their place.
     fn writer(&self, writer: &ZarrWriter, defined: &Defined, consolidated: bool) -> ZarrWriter {
         let names =
-            |plan: &VariablePlan| matches!(plan.array, ArrayForm::Kept { names_dimensions: true, .. });
+            |plan: &Arc<VariablePlan>| matches!(plan.array, ArrayForm::Kept { names_dimensions: true, .. });
         let mut plans = defined.plans.values();
         let first = plans.clone().next();
         ZarrWriter {
@@ -353,6 +342,15 @@ impl Present {
 }
 
 impl KeptAttributes<'_> {
+    /// Whether an attribute can stay as it is spelt. Text that another program stored as a number or list loses its
+    /// spelling when it is parsed (3.10): it is written anew, as text.
+    pub(crate) fn can_keep(&self, attribute: &Attribute) -> bool {
+        let same = self.known.find(&attribute.name) == Some(attribute);
+        let spelt = self.plain.and_then(|plain| plain.get(&attribute.name));
+        let is_text = matches!(attribute.values, Values::Char(_));
+        same && !(is_text && spelt.is_some_and(|value| !value.is_string()))
+    }
+
     /// Copies an attribute that did not change; nothing when reading made it up.
     pub(crate) fn copy(&self, name: &str, index: usize, written: &mut WrittenAttributes) {
         if let Some(value) = self.plain.and_then(|plain| plain.get(name)) {

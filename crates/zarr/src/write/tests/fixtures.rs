@@ -94,6 +94,28 @@ pub(super) fn extended() -> Model {
     model
 }
 
+/// Strings of fixed length, one by its attribute, one as the writer is told.
+pub(super) fn strings() -> Model {
+    let mut model = basic();
+    let lat = model.dimension_at("lat").unwrap();
+    for name in ["given", "sized"] {
+        let var = model.add_variable(model.root(), name, Atomic::String.into(), &[lat]).unwrap();
+        model.set_fill(var, Values::String(Strings::from_iter([Some("none")]))).unwrap();
+        if name == "given" {
+            put(
+                &mut model,
+                NodeId::Variable(var),
+                Attribute::atomic("_nczarr_maxstrlen", Values::Int(vec![4])),
+            );
+        }
+    }
+    let char = model.add_variable(model.root(), "v_char", Atomic::Char.into(), &[lat]).unwrap();
+    model.set_fill(char, Values::Char(b"x".to_vec())).unwrap();
+    put(&mut model, NodeId::Variable(char), Attribute::atomic("empty", Values::Int(Vec::new())));
+    put(&mut model, NodeId::Variable(char), Attribute::text("blank", ""));
+    model
+}
+
 pub(super) fn put(model: &mut Model, node: NodeId, attribute: Attribute) {
     model.attributes_mut(node).unwrap().known_mut().set(attribute).unwrap();
 }

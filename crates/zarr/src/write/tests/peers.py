@@ -30,6 +30,14 @@ def check_netcdf():
     equal(data["v"].dimensions, ["lat", "lon"], "dimensions")
     if model == "wide":
         check_netcdf_wide(data)
+    if model == "strings":
+        assert list(data["given"][:]) == ["one", "", "four"], data["given"][:]
+        assert list(data["sized"][:]) == ["one", "", "four"], data["sized"][:]
+        if dialect != "XR":
+            equal(data["v_char"][:].tobytes(), b"abc", "char")
+            equal(data["v_char"].getncattr("_FillValue"), b"x", "char fill")
+            equal(data["v_char"].getncattr("blank"), "", "empty text")
+            equal(data["given"].getncattr("_FillValue"), "none", "string fill")
     if model == "extended":
         equal(sorted(data.variables), ["lat", "lon", "v"], "variables that it can type")
         equal(data.getncattr("last"), "one", "last")
@@ -62,6 +70,12 @@ def check_zarr(group):
         equal(group["v_char"][:].tobytes(), b"abcdefgh", "char")
         if dialect != "LC":
             equal(group["scalar"][...].reshape(()), 2.5, "scalar")
+    if model == "strings":
+        equal(group["given"][:].tolist(), [b"one", b"", b"four"], "strings")
+        equal(group["sized"][:].tolist(), [b"one", b"", b"four"], "strings")
+        equal(group["v_char"][:].tobytes(), b"abc", "char")
+        equal(group["given"].fill_value, b"none", "string fill")
+        equal(group["v_char"].fill_value, b"x" if dialect != "N3" else 120, "char fill")
     if model == "extended":
         equal(group["e"][:], [0, 1, 0], "enum")
         equal(group["o"][:].tobytes(), b"aaaaabbbbbccccc", "opaque")

@@ -1,5 +1,5 @@
 //! What other programs read.
-use super::fixtures::{basic, extended, wide};
+use super::fixtures::{basic, extended, strings, wide};
 use super::*;
 use ncirrus_testkit::corpus::{peers_python, program};
 use std::path::Path;
@@ -20,9 +20,17 @@ fn other_programs_read_every_dialect() {
         Dialect::Nczarr3,
     ];
     for dialect in dialects {
-        for (name, model) in [("basic", basic()), ("wide", wide_for(dialect)), ("extended", extended())] {
+        let models = [
+            ("basic", basic()),
+            ("wide", wide_for(dialect)),
+            ("extended", extended()),
+            ("strings", strings()),
+        ];
+        for (name, model) in models {
             let root = tempfile::tempdir().unwrap();
-            write_to(root.path(), &with_data(&ZarrWriter::new(dialect), &model));
+            let length = FixedString { byte_len: 4, has_nulls: false };
+            let writer = ZarrWriter::new(dialect).string_length("/sized", length);
+            write_to(root.path(), &with_data(&writer, &model));
             let mut command = Command::new(&python);
             let output =
                 command.args(["-c", SCRIPT]).arg(root.path()).args([dialect.id(), name]).output().unwrap();
@@ -92,6 +100,7 @@ fn chunks(model: &Model, var: VarId) -> Vec<(Vec<u64>, Vec<u8>)> {
         "v" => (0..12i32).flat_map(i32::to_le_bytes).collect(),
         "scalar" => 2.5f64.to_le_bytes().to_vec(),
         "w w" => (1..5i16).flat_map(i16::to_be_bytes).collect(),
+        "v_char" if model.shape(var) == [3] => b"abc".to_vec(),
         "v_char" => b"abcdefgh".to_vec(),
         "e" => vec![0, 1, 0],
         "o" => b"aaaaabbbbbccccc".to_vec(),
@@ -99,6 +108,7 @@ fn chunks(model: &Model, var: VarId) -> Vec<(Vec<u64>, Vec<u8>)> {
         "ww" => sequence(&[b"\0\0\0\0", b"\x01\0\0\0\x01\0\0\0a", b"\x01\0\0\0\xff\xff\xff\xff"]),
         "s" => sequence(&[b"one", b"\0", b""]),
         "flat" => (1..4i32).flat_map(|id| [&id.to_le_bytes()[..], &[1]].concat()).collect(),
+        "given" | "sized" => b"one\0\0\0\0\0four".to_vec(),
         "deep" => vec![7; 54],
         "mixed" => sequence(&[&[0; 8], &[0; 8], &[0; 8]]),
         name => (0..8u8).flat_map(|value| number(name, value)).collect(),

@@ -76,6 +76,25 @@ fn foreign_members_stay() {
 }
 
 #[test]
+fn text_that_another_program_stored_as_numbers_stays_text() {
+    let mut objects = created(&ZarrWriter::default().consolidated(false), &basic());
+    let body = text(&objects, ".zattrs").replace(r#""title": "basic""#, r#""title": 3.1400"#);
+    objects.put(".zattrs", body);
+    let old = opened(&objects).unwrap();
+    let mut hand = updating(objects, &old);
+    hand.define(&old);
+    hand.commit(&old);
+    assert!(hand.history.is_empty());
+    let mut model = (*old).clone();
+    let root = NodeId::Group(model.root());
+    put(&mut model, root, Attribute::text("more", "text"));
+    hand.define(&model);
+    hand.commit(&model);
+    assert!(text(&hand.objects, ".zattrs").starts_with(r#"{"title": "3.1400", "#));
+    assert!(text(&hand.objects, ".zattrs").contains("_NCProperties"));
+}
+
+#[test]
 fn a_renamed_variable_takes_its_chunks_along() {
     let mut hand = Hand::create(&ZarrWriter::default());
     let mut model = basic();
