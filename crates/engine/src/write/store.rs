@@ -187,12 +187,15 @@ impl Writer {
         let Window { target, array, data, touched, .. } = window;
         if let Some(piece) = data.piece(touched, part, shape, element) {
             if target.is_raw() {
-                return Ok((Bytes::copy_from_slice(piece), 0));
+                let mut body = std::mem::take(&mut worker.decoded);
+                body.clear();
+                body.extend_from_slice(piece);
+                return Ok((body.into(), 0));
             }
             return encoded(target, shape, piece, worker);
         }
         let len = shape.iter().product::<usize>() * element;
-        let mut elements = if target.is_raw() { Vec::new() } else { std::mem::take(&mut worker.decoded) };
+        let mut elements = std::mem::take(&mut worker.decoded);
         let inside = target.encoding.grid.clipped_region(&part.cell, array).map(|region| region.count);
         if inside.is_none_or(|inside| inside.iter().zip(shape).any(|(len, cell)| *len < *cell as u64)) {
             elements.clear();
