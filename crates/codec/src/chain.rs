@@ -37,8 +37,8 @@ impl CodecChain {
     /// `mask`: bit `i` is set when the chunk was stored without codec `i`.
     ///
     /// # Errors
-    /// `Short` when the chunk has fewer bytes (what there is then stands at the start of `out`), `Malformed` when it is
-    /// damaged, `Limit` when it is far larger between two codecs than it can be.
+    /// `Short` when the chunk has fewer bytes (what there is then stands at the start of `out`, unless the dimensions
+    /// are in another order), `Malformed` when it is damaged, `Limit` when it is far larger between two codecs than it can be.
     pub fn decode_into(
         &self,
         input: &[u8],

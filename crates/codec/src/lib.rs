@@ -5,14 +5,39 @@
 //!
 //! | codec | HDF5 | Zarr v2 | Zarr v3 | decodes | encodes |
 //! |---|---|---|---|---|---|
-//! | zlib | 1 | `zlib` | `numcodecs.zlib` | yes | yes |
-//! | gzip | | `gzip` | `gzip` | yes | yes |
-//! | shuffle | 2 | `shuffle` | `numcodecs.shuffle` | yes | yes |
-//! | fletcher32 | 3 | `fletcher32` | `numcodecs.fletcher32` | yes | yes |
-//! | zstd | 32015 | `zstd` | `zstd` | yes | yes |
-//! | blosc | 32001 | `blosc` | `blosc` | yes | yes |
-//! | crc32c | | `crc32c` | `crc32c` | yes | yes |
-//! | transpose | | | `transpose` | yes | yes |
+//! | zlib (deflate) | 1 | `zlib` | `numcodecs.zlib` | yes | yes |
+//! | gzip (HDF5: its zlib) | 1 | `gzip` | `gzip` | yes | yes |
+//! | byte shuffle | 2 | `shuffle` | `numcodecs.shuffle` | yes | yes |
+//! | Fletcher-32 | 3 | `fletcher32` | `numcodecs.fletcher32` | yes | yes |
+//! | szip | 4 | `szip` | `szip` | yes | no |
+//! | n-bit | 5 | `nbit` | `nbit` | no | no |
+//! | scale-offset | 6 | `scaleoffset` | `scaleoffset` | no | no |
+//! | bzip2 | 307 | `bz2` | `numcodecs.bz2` | yes | yes |
+//! | LZF | 32000 | `lzf` | `lzf` | yes | no |
+//! | Blosc | 32001 | `blosc` | `blosc` | yes | yes |
+//! | LZ4 | 32004 | `lz4` | `numcodecs.lz4` | yes | yes |
+//! | bit shuffle | 32008 | `bitshuffle` | `bitshuffle` | no | no |
+//! | ZFP | 32013 | `zfpy` | `numcodecs.zfpy` | no | no |
+//! | Zstandard | 32015 | `zstd` | `zstd` | yes | yes |
+//! | Blosc 2 | 32026 | `blosc2` | `blosc2` | no | no |
+//! | LZMA | | `lzma` | `numcodecs.lzma` | yes | yes |
+//! | delta | | `delta` | `numcodecs.delta` | yes | yes |
+//! | fixed scale and offset | | `fixedscaleoffset` | `numcodecs.fixedscaleoffset` | yes | yes |
+//! | quantization | | `quantize` | `numcodecs.quantize` | yes | yes |
+//! | bit rounding | | `bitround` | `numcodecs.bitround` | yes | yes |
+//! | packed bits | | `packbits` | `numcodecs.packbits` | yes | yes |
+//! | type conversion | | `astype` | `numcodecs.astype` | yes | yes |
+//! | CRC-32 | | `crc32` | `numcodecs.crc32` | yes | yes |
+//! | CRC-32C | | `crc32c` | `crc32c` | yes | yes |
+//! | Adler-32 | | `adler32` | `numcodecs.adler32` | yes | yes |
+//! | Jenkins lookup3 | | `jenkins_lookup3` | `numcodecs.jenkins_lookup3` | no | no |
+//! | order of dimensions | | | `transpose` | yes | yes |
+//! | byte order (nothing to do) | | | `bytes` | yes | yes |
+//! | text (by the element type) | | `vlen-utf8` | `vlen-utf8` | yes | yes |
+//! | bytes (by the element type) | | `vlen-bytes` | `vlen-bytes` | yes | yes |
+//! | arrays (by the element type) | | `vlen-array` | `vlen-array` | yes | yes |
+//! | JSON (by the element type) | | `json2` | `numcodecs.json2` | yes | yes |
+//! | shards (an index of chunks) | | | `sharding_indexed` | no | no |
 //!
 //! ```
 //! use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};

@@ -14,11 +14,17 @@ pub(crate) use table::{Kind, Name, TABLE};
 /// A description reduced to the codec and the parameters that Zarr v2 gives it.
 #[derive(Debug, Clone)]
 pub(crate) struct Described {
-    pub(crate) kind: Kind,
+    pub(crate) name: &'static Name,
     /// Parameters without `id`.
     pub(crate) parameters: Map<String, Value>,
     /// Where the description comes from: some codecs frame their bytes otherwise in HDF5.
     pub(crate) space: CodecSpace,
+}
+
+impl Described {
+    pub(crate) fn kind(&self) -> Kind {
+        self.name.kind
+    }
 }
 
 /// The same codec described in another name space; missing parameters get their defaults.
@@ -31,7 +37,7 @@ pub fn translate(spec: &CodecSpec, to: CodecSpace, element: &Element) -> Result<
         return Ok(spec.clone());
     }
     let described = describe(spec)?;
-    let name = described.kind.name();
+    let name = described.name;
     let nameless =
         |space: &str| CodecError::unsupported(&spec.identifier(), format!("it has no name in {space}"));
     match to {
@@ -39,7 +45,7 @@ pub fn translate(spec: &CodecSpec, to: CodecSpace, element: &Element) -> Result<
             let id = name.hdf5.ok_or_else(|| nameless("HDF5"))?;
             let parameters = hdf5::parameters(&described)?;
             // As the HDF5 library's own calls declare them; a checksum must not be left out.
-            Ok(CodecSpec::Hdf5 { id, parameters, optional: described.kind != Kind::Fletcher32 })
+            Ok(CodecSpec::Hdf5 { id, parameters, optional: described.kind() != Kind::Fletcher32 })
         }
         CodecSpace::V2 => {
             let id = name.v2.first().ok_or_else(|| nameless("Zarr v2"))?;
@@ -51,7 +57,7 @@ pub fn translate(spec: &CodecSpec, to: CodecSpace, element: &Element) -> Result<
         CodecSpace::V3 => {
             let v3_name = name.v3.first().ok_or_else(|| nameless("Zarr v3"))?;
             let parameters = completed(&described, element)?;
-            let configuration = v3::configuration(described.kind, parameters, element)?;
+            let configuration = v3::configuration(described.kind(), parameters, element)?;
             Ok(CodecSpec::V3 { name: (*v3_name).to_owned(), configuration })
         }
     }
@@ -72,7 +78,7 @@ pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
             .collect(),
         CodecSpec::V3 { configuration, .. } => v3::members(name.kind, configuration)?,
     };
-    Ok(Described { kind: name.kind, parameters, space: spec.space() })
+    Ok(Described { name, parameters, space: spec.space() })
 }
 
 fn find(spec: &CodecSpec) -> Option<&'static Name> {
@@ -88,17 +94,20 @@ fn find(spec: &CodecSpec) -> Option<&'static Name> {
 /// The parameters with those filled in that writers leave out, as numbers where writers put text (`nczarr.md` 11.2).
 fn completed(described: &Described, element: &Element) -> Result<Map<String, Value>, CodecError> {
     let mut map = described.parameters.clone();
-    let parameters = Parameters::new(described.kind.name().label(), &described.parameters);
-    for (key, default) in described.kind.integers() {
+    let parameters = Parameters::new(described.name.label(), &described.parameters);
+    for (key, default) in described.kind().integers() {
         let value = parameters.integer(key)?.unwrap_or(*default);
         map.insert((*key).to_owned(), Value::from(value));
     }
-    match described.kind {
+    match described.kind() {
         Kind::Shuffle => {
             let size = shuffle_size(&parameters, element)?;
             map.insert("elementsize".to_owned(), Value::from(size));
         }
+        // What HDF5 alone keeps: both follow from the chunk.
+        Kind::Lz4 => _ = map.remove("blocksize"),
         Kind::Blosc => {
+            map.remove("typesize");
             map.entry("cname").or_insert_with(|| Value::from("lz4"));
         }
         _ => {}

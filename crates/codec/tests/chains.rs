@@ -223,3 +223,54 @@ fn unknown_codecs_and_wrong_parameters_are_errors() {
         assert!(matches!(bind(v3("transpose", order)), CodecError::Malformed { .. }), "{order}");
     }
 }
+
+#[test]
+fn streams_in_several_parts_are_one_chunk() {
+    let mut scratch = Scratch::default();
+    let data = sample(4000);
+    for id in ["gzip", "zstd", "bz2", "lzma"] {
+        let chain = bind(&[v2(&format!(r#"{{"id":"{id}"}}"#))], &chunk(&[1000], 4));
+        let part = |bytes: &[u8], scratch: &mut Scratch| chain.encode(bytes, scratch).unwrap().0;
+        let encoded = [part(&data[..1000], &mut scratch), part(&data[1000..], &mut scratch)].concat();
+        let mut out = vec![0; 4000];
+        assert_eq!(chain.decode_into(&encoded, 0, &mut out, &mut scratch), Ok(0), "{id}");
+        assert_eq!(out, data, "{id}");
+        assert_eq!(chain.decode(&encoded, 0, 4000, &mut scratch).unwrap(), data, "{id}");
+        let mut less = vec![0; 3000];
+        assert_eq!(chain.decode_into(&encoded, 0, &mut less, &mut scratch), Ok(1000), "{id}");
+        assert_eq!(less, data[..3000], "{id}");
+    }
+}
+
+#[test]
+fn an_optional_filter_that_is_not_there_is_left_out() {
+    let mut scratch = Scratch::default();
+    let unknown = CodecSpec::Hdf5 { id: 4711, parameters: vec![], optional: true };
+    let chain = bind(&[CodecSpec::hdf5(2, &[4]), unknown], &chunk(&[100], 4));
+    let data = sample(400);
+    let (encoded, skipped) = chain.encode(&data, &mut scratch).unwrap();
+    assert_eq!(skipped, 0b10);
+    let mut out = vec![0; 400];
+    assert_eq!(chain.decode_into(&encoded, skipped, &mut out, &mut scratch), Ok(0));
+    assert_eq!(out, data);
+    let error = chain.decode_into(&encoded, 0, &mut out, &mut scratch);
+    assert_eq!(error, Err(CodecError::Unknown { codec: "4711".to_owned() }));
+}
+
+#[test]
+fn the_lz4_filter_of_hdf5_has_a_framing_of_its_own() {
+    let mut scratch = Scratch::default();
+    let chain = bind(&[CodecSpec::hdf5(32004, &[8])], &chunk(&[10], 1));
+    let data = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+    let (encoded, _) = chain.encode(&data, &mut scratch).unwrap();
+    // Blocks that do not get shorter are stored as they are.
+    let expected =
+        [&[0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 8, 0, 0, 0, 8][..], &data[..8], &[0, 0, 0, 2], &data[8..]]
+            .concat();
+    assert_eq!(encoded, expected);
+    let zeros = vec![0; 5000];
+    let chain = bind(&[CodecSpec::hdf5(32004, &[1024])], &chunk(&[5000], 1));
+    let (encoded, _) = chain.encode(&zeros, &mut scratch).unwrap();
+    assert!(encoded.len() < 200);
+    assert_eq!(chain.decode(&encoded, 0, 5000, &mut scratch).unwrap(), zeros);
+}

@@ -44,6 +44,20 @@ impl Codec for Delta {
             return Err(CodecError::malformed(NAME, reason));
         }
         let out = out.prepare(input.len() / from * to);
+        match (self.is_plain(), from) {
+            (true, 1) => differ(input, out, u8::from_le_bytes, u8::wrapping_sub, u8::to_le_bytes),
+            (true, 2) => differ(input, out, u16::from_le_bytes, u16::wrapping_sub, u16::to_le_bytes),
+            (true, 4) => differ(input, out, u32::from_le_bytes, u32::wrapping_sub, u32::to_le_bytes),
+            (true, 8) => differ(input, out, u64::from_le_bytes, u64::wrapping_sub, u64::to_le_bytes),
+            _ => self.differ_any(input, out),
+        }
+        Ok(())
+    }
+}
+
+impl Delta {
+    fn differ_any(&self, input: &[u8], out: &mut [u8]) {
+        let (from, to) = (self.decoded.size, self.encoded.size);
         let mut before = Number::Int(0);
         for (element, out) in input.chunks_exact(from).zip(out.chunks_exact_mut(to)) {
             let number = self.decoded.load(element);
@@ -54,11 +68,8 @@ impl Codec for Delta {
             self.encoded.store(difference, out);
             before = number;
         }
-        Ok(())
     }
-}
 
-impl Delta {
     /// Whether elements and differences are the same little-endian integers.
     fn is_plain(&self) -> bool {
         self.decoded == self.encoded && !self.decoded.is_float() && !self.decoded.big_endian
@@ -103,5 +114,22 @@ fn sum<const N: usize, T: Default + Copy>(
     for (element, difference) in elements.iter_mut().zip(differences) {
         total = add(total, load(*difference));
         *element = store(total);
+    }
+}
+
+fn differ<const N: usize, T: Default + Copy>(
+    input: &[u8],
+    out: &mut [u8],
+    load: impl Fn([u8; N]) -> T,
+    subtract: impl Fn(T, T) -> T,
+    store: impl Fn(T) -> [u8; N],
+) {
+    let mut before = T::default();
+    let (elements, _) = input.as_chunks::<N>();
+    let (differences, _) = out.as_chunks_mut::<N>();
+    for (difference, element) in differences.iter_mut().zip(elements) {
+        let element = load(*element);
+        *difference = store(subtract(element, before));
+        before = element;
     }
 }

@@ -136,14 +136,35 @@ fn unshuffle_range(input: &[u8], size: usize, range: Range<usize>, out: &mut [u8
 
 fn shuffle(input: &[u8], size: usize, out: &mut [u8]) {
     match size {
-        2 => shuffle_fixed::<2>(input, out),
-        4 => shuffle_fixed::<4>(input, out),
-        8 => shuffle_fixed::<8>(input, out),
+        2 => shuffle_fixed(
+            input,
+            out,
+            |word, byte| u16::from_le_bytes(word) >> (8 * byte),
+            |word| word.to_le_bytes()[0],
+        ),
+        4 => shuffle_fixed(
+            input,
+            out,
+            |word, byte| u32::from_le_bytes(word) >> (8 * byte),
+            |word| word.to_le_bytes()[0],
+        ),
+        8 => shuffle_fixed(
+            input,
+            out,
+            |word, byte| u64::from_le_bytes(word) >> (8 * byte),
+            |word| word.to_le_bytes()[0],
+        ),
         _ => shuffle_any(input, size, out),
     }
 }
 
-fn shuffle_fixed<const N: usize>(input: &[u8], out: &mut [u8]) {
+/// Whole words are shifted and cut: compilers make better code of that than of picking bytes.
+fn shuffle_fixed<const N: usize, W>(
+    input: &[u8],
+    out: &mut [u8],
+    shift: impl Fn([u8; N], usize) -> W,
+    lowest: impl Fn(W) -> u8,
+) {
     let (elements, tail) = input.as_chunks::<N>();
     let count = elements.len();
     let (planes, out_tail) = out.split_at_mut(count * N);
@@ -155,7 +176,7 @@ fn shuffle_fixed<const N: usize>(input: &[u8], out: &mut [u8]) {
         for (byte, plane) in planes.chunks_exact_mut(count).enumerate() {
             let line = plane.get_mut(tile * TILE..).unwrap_or_default();
             for (to, element) in line.iter_mut().zip(elements) {
-                *to = element[byte];
+                *to = lowest(shift(*element, byte));
             }
         }
     }

@@ -10,11 +10,17 @@ const NAME: &str = "transpose";
 pub(crate) struct Transpose {
     /// Bytes of one element.
     size: usize,
-    /// Elements along each dimension as stored.
-    stored_shape: Vec<usize>,
-    /// Elements between neighbours along each stored dimension, in the decoded chunk.
-    strides: Vec<usize>,
+    /// The dimensions as stored.
+    axes: Vec<Axis>,
     byte_len: usize,
+}
+
+/// A dimension: its length, and the elements from one index to the next in the stored and in the decoded chunk.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    len: usize,
+    stored: usize,
+    decoded: usize,
 }
 
 impl Transpose {
@@ -44,16 +50,28 @@ impl Transpose {
             .iter()
             .map(|&len| usize::try_from(len).map_err(|_| too_large()))
             .collect::<Result<_, _>>()?;
-        let mut strides = vec![1usize; shape.len()];
-        let mut product = 1usize;
-        for (stride, &len) in strides.iter_mut().zip(&shape).rev() {
-            *stride = product;
-            product = product.checked_mul(len).ok_or_else(too_large)?;
-        }
-        let byte_len = product.checked_mul(size).ok_or_else(too_large)?;
-        let pick = |from: &[usize]| order.iter().filter_map(|&axis| from.get(axis).copied()).collect();
-        Ok(Some(Self { size, stored_shape: pick(&shape), strides: pick(&strides), byte_len }))
+        let byte_len = shape.iter().try_fold(size, |product, &len| product.checked_mul(len));
+        let byte_len = byte_len.ok_or_else(too_large)?;
+        let decoded = strides(&shape);
+        let lens: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let axes = order
+            .iter()
+            .zip(lens.iter().zip(strides(&lens)))
+            .map(|(&axis, (&len, stored))| Axis { len, stored, decoded: decoded[axis] })
+            .collect();
+        Ok(Some(Self { size, axes, byte_len }))
     }
+}
+
+/// Elements between neighbours along each dimension of a chunk that fits memory.
+fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1usize; shape.len()];
+    let mut product = 1usize;
+    for (stride, &len) in strides.iter_mut().zip(shape).rev() {
+        *stride = product;
+        product = product.saturating_mul(len);
+    }
+    strides
 }
 
 impl Codec for Transpose {
@@ -79,10 +97,10 @@ impl Codec for Transpose {
             return Err(CodecError::Short { have: input.len(), want: self.byte_len });
         };
         if let Some(out) = out.get_mut(..self.byte_len) {
-            self.walk(|stored, decoded| copy_element(elements, stored, out, decoded, self.size));
+            self.copy(elements, out, false);
         } else {
             let whole = contexts.spare.prepare(self.byte_len);
-            self.walk(|stored, decoded| copy_element(elements, stored, whole, decoded, self.size));
+            self.copy(elements, whole, false);
             copy_prefix(whole, out);
         }
         Ok(input.len())
@@ -96,51 +114,105 @@ impl Codec for Transpose {
             ));
         }
         let out = out.prepare(self.byte_len);
-        self.walk(|stored, decoded| copy_element(input, decoded, out, stored, self.size));
+        self.copy(input, out, true);
         Ok(())
     }
 }
 
 impl Transpose {
-    /// Calls `pair` with the element index in the stored and in the decoded chunk, for every element.
-    fn walk(&self, mut pair: impl FnMut(usize, usize)) {
-        if self.byte_len == 0 {
-            return;
-        }
-        let mut index = vec![0usize; self.stored_shape.len()];
-        let mut decoded = 0;
-        let last = self.stored_shape.len().saturating_sub(1);
-        let (row, step) = (self.stored_shape[last], self.strides[last]);
-        let mut stored = 0;
-        loop {
-            for i in 0..row {
-                pair(stored + i, decoded + i * step);
-            }
-            stored += row;
-            if !self.advance(&mut index, &mut decoded, last) {
-                return;
-            }
+    /// Copies every element; `encode` says in which direction.
+    fn copy(&self, from: &[u8], to: &mut [u8], encode: bool) {
+        match self.size {
+            1 => self.copy_fixed::<1>(from, to, encode),
+            2 => self.copy_fixed::<2>(from, to, encode),
+            4 => self.copy_fixed::<4>(from, to, encode),
+            8 => self.copy_fixed::<8>(from, to, encode),
+            _ => self.copy_any(from, to, encode),
         }
     }
 
-    /// Moves to the next row; false behind the last one.
-    fn advance(&self, index: &mut [usize], decoded: &mut usize, last: usize) -> bool {
-        for axis in (0..last).rev() {
-            index[axis] += 1;
-            *decoded += self.strides[axis];
-            if index[axis] < self.stored_shape[axis] {
-                return true;
+    fn copy_fixed<const N: usize>(&self, from: &[u8], to: &mut [u8], encode: bool) {
+        let (from, _) = from.as_chunks::<N>();
+        let (to, _) = to.as_chunks_mut::<N>();
+        let mut put = |to_at: usize, from_at: usize| {
+            if let (Some(to), Some(from)) = (to.get_mut(to_at), from.get(from_at)) {
+                *to = *from;
             }
-            *decoded -= self.strides[axis] * index[axis];
-            index[axis] = 0;
+        };
+        if encode {
+            self.walk(&mut put);
+        } else {
+            self.walk(|stored, decoded| put(decoded, stored));
         }
-        false
+    }
+
+    fn copy_any(&self, from: &[u8], to: &mut [u8], encode: bool) {
+        let size = self.size;
+        self.walk(|stored, decoded| {
+            let (to_at, from_at) = if encode { (stored, decoded) } else { (decoded, stored) };
+            let source = from.get(from_at * size..from_at * size + size);
+            if let (Some(to), Some(from)) = (to.get_mut(to_at * size..to_at * size + size), source) {
+                to.copy_from_slice(from);
+            }
+        });
+    }
+
+    /// Calls `pair` with the element index in the stored and in the decoded chunk, for every element.
+    ///
+    /// Goes in tiles over the two dimensions along which one of the chunks is contiguous, so that both stay in the
+    /// cache.
+    fn walk(&self, mut pair: impl FnMut(usize, usize)) {
+        let last = self.axes.len().saturating_sub(1);
+        let near = self.axes.iter().position(|axis| axis.decoded == 1 && axis.len > 1).unwrap_or(last);
+        let (Some(&row), Some(&column)) = (self.axes.get(last), self.axes.get(near)) else { return };
+        let outer: Vec<Axis> = outer(&self.axes, [last, near]);
+        let rows = if near == last { 1 } else { column.len };
+        for_each(&outer, &mut |stored, decoded| {
+            for i0 in (0..rows).step_by(TILE) {
+                for j0 in (0..row.len).step_by(TILE) {
+                    for i in i0..rows.min(i0 + TILE) {
+                        let (stored, decoded) = (stored + i * column.stored, decoded + i * column.decoded);
+                        for j in j0..row.len.min(j0 + TILE) {
+                            pair(stored + j * row.stored, decoded + j * row.decoded);
+                        }
+                    }
+                }
+            }
+        });
     }
 }
 
-fn copy_element(from: &[u8], at: usize, to: &mut [u8], to_at: usize, size: usize) {
-    let source = from.get(at * size..at * size + size);
-    if let (Some(to), Some(from)) = (to.get_mut(to_at * size..to_at * size + size), source) {
-        to.copy_from_slice(from);
+/// Elements along each side of a tile.
+const TILE: usize = 32;
+
+fn outer(axes: &[Axis], but: [usize; 2]) -> Vec<Axis> {
+    axes.iter().enumerate().filter(|(at, _)| !but.contains(at)).map(|(_, axis)| *axis).collect()
+}
+
+/// Visits all combinations of steps along the axes, the last one fastest.
+fn for_each(axes: &[Axis], visit: &mut impl FnMut(usize, usize)) {
+    if axes.iter().any(|axis| axis.len == 0) {
+        return;
+    }
+    let mut index = vec![0; axes.len()];
+    let (mut stored, mut decoded) = (0, 0);
+    loop {
+        visit(stored, decoded);
+        let mut moved = false;
+        for (at, axis) in index.iter_mut().zip(axes).rev() {
+            *at += 1;
+            stored += axis.stored;
+            decoded += axis.decoded;
+            if *at < axis.len {
+                moved = true;
+                break;
+            }
+            stored -= axis.stored * *at;
+            decoded -= axis.decoded * *at;
+            *at = 0;
+        }
+        if !moved {
+            return;
+        }
     }
 }

@@ -27,9 +27,11 @@ impl Codec for Zstd {
         out: &mut [u8],
         contexts: &mut Contexts,
     ) -> Result<usize, CodecError> {
-        // Where the length is known to fit, one call decodes all frames.
-        if content_len(input).is_some_and(|len| len <= out.len() as u64) {
-            return decoder(contexts).decompress(out, input).map_err(bad);
+        // One call decodes all frames, if there is room for them.
+        if content_len(input).is_none_or(|len| len <= out.len() as u64)
+            && let Ok(len) = decoder(contexts).decompress(out, input)
+        {
+            return Ok(len);
         }
         let mut stream = Stream::new(contexts, input)?;
         let have = stream.fill(out)?;

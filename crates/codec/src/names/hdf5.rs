@@ -24,7 +24,10 @@ pub(super) fn members(kind: Kind, parameters: &[u32]) -> Result<Map<String, Valu
         }
         Kind::Blosc => {
             put(2, "typesize");
-            put(3, "blocksize");
+            // Once the revision is filled in, the length of the chunk stands in this place (`nczarr.md` 11.4).
+            if parameters.first() == Some(&0) {
+                put(3, "blocksize");
+            }
             put(4, "clevel");
             put(5, "shuffle");
         }
@@ -53,12 +56,12 @@ pub(super) fn members(kind: Kind, parameters: &[u32]) -> Result<Map<String, Valu
 
 /// The vector of visible parameters.
 pub(super) fn parameters(described: &Described) -> Result<Vec<u32>, CodecError> {
-    let members = Parameters::new(described.kind.name().label(), &described.parameters);
+    let members = Parameters::new(described.name.label(), &described.parameters);
     let number = |key: &str, default: u32| -> Result<u32, CodecError> {
         let Some(value) = members.integer(key)? else { return Ok(default) };
         u32::try_from(value).map_err(|_| members.bad(key, &Value::from(value)))
     };
-    Ok(match described.kind {
+    Ok(match described.kind() {
         Kind::Zlib | Kind::Gzip | Kind::Bzip2 => vec![number("level", 1)?],
         Kind::Szip => vec![number("mask", 4)?, number("pixels-per-block", 16)?],
         Kind::Zstd => {

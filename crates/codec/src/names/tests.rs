@@ -68,3 +68,31 @@ fn every_first_name_is_unique_in_its_space() {
         }
     }
 }
+
+#[test]
+fn the_table_in_the_documentation_has_every_codec() {
+    let documentation = include_str!("../lib.rs");
+    for entry in TABLE {
+        let number = entry.hdf5.map_or(String::new(), |id| format!(" {id}"));
+        let quoted = |names: &[&str]| names.first().map_or(String::new(), |name| format!(" `{name}`"));
+        let able = if entry.decodes { " yes" } else { " no" };
+        let encodes = if entry.encodes { " yes" } else { " no" };
+        let row = format!("|{number} |{} |{} |{able} |{encodes} |", quoted(entry.v2), quoted(entry.v3));
+        assert!(documentation.contains(&row), "{row} is not in the table");
+    }
+}
+
+#[test]
+fn what_an_hdf5_file_keeps_of_its_chunk_stays_out_of_zarr() {
+    let working = CodecSpec::hdf5(32001, &[2, 2, 4, 4096, 9, 2, 0]);
+    let blosc = translate(&working, CodecSpace::V2, &FLOAT).unwrap();
+    assert_eq!(blosc, v2(r#"{"id":"blosc","cname":"blosclz","clevel":9,"shuffle":2,"blocksize":0}"#));
+    let lz4 = translate(&CodecSpec::hdf5(32004, &[65536]), CodecSpace::V2, &FLOAT).unwrap();
+    assert_eq!(lz4, v2(r#"{"id":"lz4","acceleration":1}"#));
+}
+
+#[test]
+fn codecs_of_variable_length_elements_keep_their_names() {
+    let text = translate(&v2(r#"{"id":"vlen-utf8"}"#), CodecSpace::V3, &Element { byte_len: None }).unwrap();
+    assert_eq!(text, v3("vlen-utf8", "{}"));
+}

@@ -31,10 +31,10 @@ type Bound = Option<Arc<dyn Codec>>;
 /// `big_endian`: number types that do not state their order have that one.
 pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -> Result<Bound, CodecError> {
     let described = describe(spec)?;
-    let label = described.kind.name().label();
+    let label = described.name.label();
     let parameters = Parameters::new(label, &described.parameters);
     let level = |default| parameters.integer("level").map(|level| level.unwrap_or(default));
-    match described.kind {
+    match described.kind() {
         Kind::Zlib => bound(Deflate::new(Envelope::Zlib, level(1)?)?),
         Kind::Gzip => bound(Deflate::new(Envelope::Gzip, level(1)?)?),
         Kind::Bzip2 => bound(Bzip2::new(level(1)?)?),
@@ -61,7 +61,7 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
             bound(Delta { decoded, encoded })
         }
         Kind::FixedScaleOffset | Kind::Quantize | Kind::BitRound | Kind::AsType => {
-            elementwise(described.kind, &parameters, chunk, big_endian)
+            elementwise(described.kind(), &parameters, chunk, big_endian)
         }
         Kind::PackBits => {
             chunk.element.byte_len = Some(1);
