@@ -126,7 +126,8 @@ fn char_field(out: &mut Vec<u8>, field: &Field, chars: &[u8]) {
 
 fn quoted(out: &mut Vec<u8>, chars: &[u8]) {
     out.push(b'"');
-    text::write_char_data(out, text::trim_nuls(chars), b"\\n");
+    // The reference ends the line behind the backslash; ncgen reads that as a newline.
+    text::write_char_data(out, text::trim_nuls(chars), b"\\\n");
     out.push(b'"');
 }
 

@@ -3,21 +3,21 @@
 //! Numbers are the bytes of their little-endian memory in hexadecimal digits, so that every bit survives.
 use ncirrus_cdl::{DataSource, ReadError};
 use ncirrus_model::{
-    Atomic, Attribute, Dimension, DimensionLen, EnumMember, Fault, FaultKind, Field, GroupId, Model, Selection,
-    Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId, Variable,
+    Atomic, Attribute, Dimension, DimensionLen, EnumMember, Fault, FaultKind, Field, GroupId, Model,
+    Selection, Strings, TypeId, TypeRef, UserKind, UserType, Values, VarId, Variable,
 };
 use serde_json::Value as Json;
 use std::collections::HashMap;
 
 /// A tree, the values of its variables, and whether it comes from a classic file.
-pub struct Fixture {
-    pub model: Model,
-    pub values: Memory,
-    pub classic: bool,
+pub(crate) struct Fixture {
+    pub(crate) model: Model,
+    pub(crate) values: Memory,
+    pub(crate) classic: bool,
 }
 
 /// Values of whole variables, by which boxes of them are answered.
-pub struct Memory {
+pub(crate) struct Memory {
     values: HashMap<VarId, (Vec<u64>, Values)>,
 }
 
@@ -36,21 +36,8 @@ impl DataSource for Memory {
     }
 }
 
-impl Memory {
-    /// Replaces what a variable holds.
-    #[allow(dead_code, reason = "not every test binary needs it")]
-    pub fn insert(&mut self, variable: VarId, shape: Vec<u64>, values: Values) {
-        self.values.insert(variable, (shape, values));
-    }
-
-    #[allow(dead_code, reason = "not every test binary needs it")]
-    pub fn new() -> Self {
-        Self { values: HashMap::new() }
-    }
-}
-
 /// Reads a fixture.
-pub fn load(text: &str) -> Fixture {
+pub(crate) fn load(text: &str) -> Fixture {
     let json: Json = serde_json::from_str(text).expect("a fixture is JSON");
     let mut loader = Loader {
         model: Model::new(),
