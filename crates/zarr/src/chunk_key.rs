@@ -82,25 +82,6 @@ impl ChunkKeys {
         }
         key
     }
-
-    /// The coordinates that a name stands for; `None` when it is not the name of a chunk of that rank.
-    pub(crate) fn parse(self, key: &str, rank: usize) -> Option<Vec<u64>> {
-        let separator = self.separator.as_char();
-        let indices = match (self.encoding, rank) {
-            (KeyEncoding::V2, 0) => return (key == "0").then(Vec::new),
-            (KeyEncoding::Default, 0) => return (key == "c").then(Vec::new),
-            (KeyEncoding::V2, _) => key,
-            (KeyEncoding::Default, _) => key.strip_prefix('c')?.strip_prefix(separator)?,
-        };
-        let cell: Vec<u64> = indices.split(separator).map(parse_index).collect::<Option<_>>()?;
-        (cell.len() == rank).then_some(cell)
-    }
-}
-
-/// A decimal number without sign or padding.
-fn parse_index(text: &str) -> Option<u64> {
-    let canonical = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-    if canonical { text.parse().ok() } else { None }
 }
 
 #[cfg(test)]
@@ -108,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_and_coordinates_are_inverse() {
+    fn coordinates_become_keys() {
         let cases: [(ChunkKeys, &[u64], &str); 7] = [
             (ChunkKeys::v2(Separator::Dot), &[0, 12, 3], "0.12.3"),
             (ChunkKeys::v2(Separator::Slash), &[0, 12], "0/12"),
@@ -120,16 +101,6 @@ mod tests {
         ];
         for (keys, cell, key) in cases {
             assert_eq!(keys.key(cell), key);
-            assert_eq!(keys.parse(key, cell.len()).as_deref(), Some(cell));
         }
-    }
-
-    #[test]
-    fn other_names_are_no_chunks() {
-        let dotted = ChunkKeys::v2(Separator::Dot);
-        for name in ["", ".zarray", "0", "0.1.2", "00.1", "+1.0", "0/1", "0.", "99999999999999999999.0"] {
-            assert_eq!(dotted.parse(name, 2), None, "{name}");
-        }
-        assert_eq!(ChunkKeys::v3(Separator::Slash).parse("0/1", 2), None);
     }
 }

@@ -112,11 +112,6 @@ impl Object {
         self.members.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// The members, taken out.
-    pub(crate) fn into_members(self) -> Vec<(String, Json)> {
-        self.members
-    }
-
     /// Number of members.
     pub(crate) fn len(&self) -> usize {
         self.members.len()
@@ -125,11 +120,6 @@ impl Object {
     /// The member of that name.
     pub(crate) fn find(&self, key: &str) -> Option<&Json> {
         self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
-    }
-
-    /// The first member that has one of these names.
-    pub(crate) fn find_any(&self, keys: &[&str]) -> Option<&Json> {
-        keys.iter().find_map(|key| self.find(key))
     }
 }
 

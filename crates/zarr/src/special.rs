@@ -64,8 +64,6 @@ pub(crate) const FILL_VALUE: &str = "_FillValue";
 pub(crate) const MAX_STRING_LEN: &str = "_nczarr_maxstrlen";
 /// Length of strings of variables that do not say.
 pub(crate) const DEFAULT_MAX_STRING_LEN: &str = "_nczarr_default_maxstrlen";
-/// Length of strings when nothing says.
-pub(crate) const MAX_STRING_LEN_DEFAULT: u64 = 128;
 /// The dimension that netcdf-c names for scalars it stores with shape `[1]`.
 pub(crate) const SCALAR_DIMENSION: &str = "_scalar_";
 /// Start of the names of dimensions that nothing names; the size follows.

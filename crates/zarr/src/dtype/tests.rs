@@ -3,7 +3,6 @@ use super::*;
 use crate::json::{Json, parse};
 use bytes::Bytes;
 use ncirrus_layout::{ErrorKind, Limits, TextEncoding};
-use ncirrus_model::UserType;
 
 const NCZARR: TextRules = TextRules { big_s1_is_char: true, u1_is_char: false, nul_is_nil: true };
 const FOREIGN: TextRules = TextRules { big_s1_is_char: false, u1_is_char: false, nul_is_nil: false };
@@ -116,29 +115,4 @@ fn version_3_types_are_known_by_name() {
     for (text, kind) in [("\"int24\"", ErrorKind::Unsupported), ("3", ErrorKind::Malformed)] {
         assert_eq!(of(text).unwrap_err().kind(), kind);
     }
-}
-
-#[test]
-fn types_are_spelt_as_they_are_read() {
-    let mut model = Model::new();
-    let root = model.root();
-    let pair = json(r#"[["a", "<i4"], ["b", "<f8", [2, 3]]]"#);
-    let (data_type, _) = v2::parse(&pair, &[], FOREIGN).unwrap();
-    let ty = data_type.shown.define(&mut model, root, "v").unwrap();
-    assert_eq!(v2::dtype(&model, ty, &data_type.stored).unwrap(), pair.to_value());
-    for text in ["|i1", "<i4", ">f8", "<f2", "|S5", "<U5", "|V3", ">S1"] {
-        let data_type = v2_of(text, NCZARR);
-        let ty = TypeRef::Atomic(Atomic::Int);
-        assert_eq!(v2::dtype(&model, ty, &data_type.stored).unwrap(), serde_json::json!(text));
-    }
-    for text in
-        ["\"int8\"", "\"uint64\"", "\"float16\"", "\"bfloat16\"", "\"string\"", "\"variable_length_bytes\""]
-    {
-        let data_type = v3::parse(&json(text), ByteOrder::Little).unwrap();
-        let ty = TypeRef::Atomic(Atomic::Int);
-        assert_eq!(v3::data_type(&model, ty, &data_type.stored).unwrap(), json(text).to_value());
-    }
-    let opaque = UserType { name: "o".to_owned(), kind: UserKind::Opaque(3) };
-    let opaque = TypeRef::User(model.insert_type(root, opaque).unwrap());
-    assert_eq!(packed(&model, opaque, ByteOrder::Little), Some(StoredType::Opaque { byte_len: 3 }));
 }

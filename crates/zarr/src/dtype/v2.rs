@@ -2,8 +2,7 @@
 use super::{DataType, Shown, TimeUnit, integer_type, stored_number};
 use crate::json::Json;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};
-use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
-use serde_json::{Value, json};
+use ncirrus_model::Atomic;
 
 /// What a `dtype` of one byte of text means depends on who wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,43 +161,4 @@ fn vlen_of(base: DataType) -> DataType {
 
 fn shown_source(json: &Json) -> String {
     String::from_utf8_lossy(json.source()).chars().take(80).collect()
-}
-
-/// The `dtype` of elements of a model's type, stored like that; `None` when Zarr v2 has no word for it.
-pub(crate) fn dtype(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Value> {
-    let text = match stored {
-        StoredType::Integer { size, signed, order } => {
-            format!("{}{}{size}", mark(*order, *size), if *signed { 'i' } else { 'u' })
-        }
-        StoredType::Float { size, order } => format!("{}f{size}", mark(*order, *size)),
-        StoredType::Char => ">S1".to_owned(),
-        StoredType::Text { byte_len, encoding: TextEncoding::Utf32(order) } => {
-            format!("{}U{}", mark(*order, 4), byte_len / 4)
-        }
-        StoredType::Text { byte_len, .. } => format!("|S{byte_len}"),
-        StoredType::Opaque { byte_len } => format!("|V{byte_len}"),
-        StoredType::Compound { fields, .. } => return fields_dtype(model, ty, fields),
-        StoredType::Sequence(_) | StoredType::Json => "|O".to_owned(),
-        StoredType::BFloat16 { .. } | StoredType::Reference { .. } => return None,
-    };
-    Some(Value::String(text))
-}
-
-fn fields_dtype(model: &Model, ty: TypeRef, stored: &[ncirrus_layout::StoredField]) -> Option<Value> {
-    let TypeRef::User(id) = ty else { return None };
-    let UserKind::Compound(fields) = &model.user_type(id)?.kind else { return None };
-    let entry = |(field, stored): (&ncirrus_model::Field, &ncirrus_layout::StoredField)| {
-        let dtype = dtype(model, field.ty, &stored.stored)?;
-        let plain = field.dims.is_empty();
-        Some(if plain { json!([field.name, dtype]) } else { json!([field.name, dtype, field.dims]) })
-    };
-    Some(Value::Array(fields.iter().zip(stored).map(entry).collect::<Option<_>>()?))
-}
-
-fn mark(order: ByteOrder, size: u8) -> char {
-    match order {
-        _ if size == 1 => '|',
-        ByteOrder::Little => '<',
-        ByteOrder::Big => '>',
-    }
 }

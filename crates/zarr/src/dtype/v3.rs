@@ -1,9 +1,8 @@
 //! Zarr v3 data types: core names, `r<bits>` and extension objects (`nczarr.md` 6.2).
 use super::{DataType, TimeUnit, integer_type, stored_number, v2};
 use crate::json::Json;
-use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType, TextEncoding};
-use ncirrus_model::{Atomic, Field, Model, TypeRef, UserKind};
-use serde_json::{Value, json};
+use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};
+use ncirrus_model::Atomic;
 
 /// Parses a `data_type`; the byte order is that of the `bytes` codec.
 ///
@@ -93,40 +92,4 @@ fn time(name: &str, configuration: &Json, order: ByteOrder) -> DataType {
     let scale = configuration.member("scale_factor").and_then(Json::as_u64).unwrap_or(1);
     let time = TimeUnit::from_numpy(unit, scale, name == "numpy.datetime64");
     DataType { time, ..DataType::atomic(Atomic::Int64, stored_number(Atomic::Int64, order)) }
-}
-
-/// The `data_type` of elements of a model's type, stored like that; `None` when Zarr v3 has no word for it. The byte
-/// order goes into the `bytes` codec.
-pub(crate) fn data_type(model: &Model, ty: TypeRef, stored: &StoredType) -> Option<Value> {
-    let sized =
-        |name: &str, byte_len: u64| json!({"name": name, "configuration": {"length_bytes": byte_len}});
-    let name = match stored {
-        StoredType::Integer { size, signed, .. } => {
-            format!("{}int{}", if *signed { "" } else { "u" }, u32::from(*size) * 8)
-        }
-        StoredType::Float { size, .. } => format!("float{}", u32::from(*size) * 8),
-        StoredType::BFloat16 { .. } => "bfloat16".to_owned(),
-        StoredType::Char => return Some(sized("null_terminated_bytes", 1)),
-        StoredType::Text { byte_len, encoding: TextEncoding::Utf32(_) } => {
-            return Some(sized("fixed_length_utf32", *byte_len));
-        }
-        StoredType::Text { byte_len, .. } => return Some(sized("null_terminated_bytes", *byte_len)),
-        StoredType::Opaque { byte_len } => return Some(sized("raw_bytes", *byte_len)),
-        StoredType::Compound { fields, .. } => return structured(model, ty, fields),
-        StoredType::Sequence(SequenceItem::Text) => "string".to_owned(),
-        StoredType::Sequence(_) => "variable_length_bytes".to_owned(),
-        StoredType::Json | StoredType::Reference { .. } => return None,
-    };
-    Some(Value::String(name))
-}
-
-fn structured(model: &Model, ty: TypeRef, stored: &[StoredField]) -> Option<Value> {
-    let TypeRef::User(id) = ty else { return None };
-    let UserKind::Compound(fields) = &model.user_type(id)?.kind else { return None };
-    let entry = |(field, stored): (&Field, &StoredField)| {
-        let data_type = data_type(model, field.ty, &stored.stored)?;
-        field.dims.is_empty().then(|| json!([field.name, data_type]))
-    };
-    let fields: Vec<Value> = fields.iter().zip(stored).map(entry).collect::<Option<_>>()?;
-    Some(json!({"name": "structured", "configuration": {"fields": fields}}))
 }

@@ -75,7 +75,7 @@ pub(super) fn assemble(
         facts.push(("dimension_separator", separators.into_iter().collect::<Vec<_>>().join(" ")));
     }
     facts.extend(provenance.text.map(|text| (PROPERTIES, text)));
-    Ok(ZarrCatalog { model: Arc::new(model), sources, facts, warnings, dialect: dataset.dialect })
+    Ok(ZarrCatalog { model: Arc::new(model), sources, facts, warnings })
 }
 
 /// An array at the root is named by the caller, by its key, or by the address of its store.

@@ -2,7 +2,7 @@
 
 /// The bytes; `None` when the text is not base64.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    if text.len() % 4 != 0 {
+    if !text.len().is_multiple_of(4) {
         return None;
     }
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();

@@ -1,5 +1,4 @@
 //! An open dataset: everything about it is known once it is open.
-use crate::{Dialect, ZarrWriter};
 use ncirrus_layout::{Catalog, Error, Result, Source, Step, View, Writing};
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, VarId};
 use std::sync::Arc;
@@ -12,7 +11,6 @@ pub(super) struct ZarrCatalog {
     pub(super) sources: Vec<Result<Source>>,
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) warnings: Vec<String>,
-    pub(super) dialect: Dialect,
 }
 
 impl ZarrCatalog {

@@ -99,7 +99,7 @@ pub(super) fn define_types(
             Some(Ok(_)) => {}
             Some(Err(error)) => damaged.push(error.to_string()),
             None => {
-                damaged.push(format!("type {:?} is not understood", String::from_utf8_lossy(json.source())))
+                damaged.push(format!("type {:?} is not understood", String::from_utf8_lossy(json.source())));
             }
         }
     }
@@ -386,7 +386,7 @@ fn integers(values: &[i128], base: Atomic) -> Option<Values> {
 fn hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let digits: Vec<u8> = text.as_bytes().iter().map(digit).collect::<Option<_>>()?;
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     digits.chunks(2).map(|pair| pair.iter().try_fold(0u8, |byte, digit| Some(byte << 4 | digit))).collect()

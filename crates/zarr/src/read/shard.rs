@@ -127,16 +127,28 @@ impl ShardIndex {
 
 /// CRC-32C (Castagnoli), reflected, as RFC 3720 has it.
 fn crc32c(bytes: &[u8]) -> u32 {
-    let mut sum = u32::MAX;
-    for byte in bytes {
-        sum ^= u32::from(*byte);
-        for _ in 0..8 {
-            let is_odd = sum & 1 == 1;
-            sum >>= 1;
-            if is_odd {
-                sum ^= 0x82f6_3b78;
-            }
-        }
-    }
-    !sum
+    let step = |sum: u32, byte: &u8| {
+        let [low, ..] = (sum ^ u32::from(*byte)).to_le_bytes();
+        CRC_TABLE.get(usize::from(low)).map_or(0, |entry| entry ^ (sum >> 8))
+    };
+    !bytes.iter().fold(u32::MAX, step)
 }
+
+/// The remainder of every byte.
+const CRC_TABLE: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    let mut first = 0u32;
+    while byte < 256 {
+        let mut sum = first;
+        let mut bit = 0;
+        while bit < 8 {
+            sum = if sum & 1 == 1 { (sum >> 1) ^ 0x82f6_3b78 } else { sum >> 1 };
+            bit += 1;
+        }
+        table[byte] = sum;
+        byte += 1;
+        first += 1;
+    }
+    table
+};

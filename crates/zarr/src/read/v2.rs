@@ -127,8 +127,11 @@ impl Walker<'_> {
             names(info.and_then(|info| info.member(long).or_else(|| info.member(short))))
         };
         let order = extension::array_order(&group.attributes);
-        let members =
-            members(order, list("arrays", "vars"), list("groups", "groups"), children.unwrap_or_default());
+        let mut children = children.unwrap_or_default();
+        if self.sorts {
+            children.sort_unstable();
+        }
+        let members = members(order, list("arrays", "vars"), list("groups", "groups"), children);
         group.adopt(join(&members, |member| self.member(path, member, depth))?);
         Ok(group)
     }

@@ -266,15 +266,14 @@ fn chunk_shape(grid: &ChunkGrid, shape: &[u64], rank: usize) -> Vec<u64> {
 
 /// The byte order of stored numbers as the metadata declare it.
 fn endianness(stored: &StoredType) -> Endianness {
-    let order = match stored {
+    match stored {
         StoredType::Integer { size: 2.., order, .. }
         | StoredType::Float { order, .. }
-        | StoredType::BFloat16 { order } => order,
-        _ => return Endianness::Native,
-    };
-    match order {
-        ByteOrder::Little => Endianness::Little,
-        ByteOrder::Big => Endianness::Big,
+        | StoredType::BFloat16 { order } => match order {
+            ByteOrder::Little => Endianness::Little,
+            ByteOrder::Big => Endianness::Big,
+        },
+        _ => Endianness::Native,
     }
 }
 

@@ -1,1 +1,93 @@
 use super::*;
+use crate::chunk_key::{ChunkKeys, Separator};
+use ncirrus_layout::ErrorKind;
+use ncirrus_testkit::{MemoryView, Objects, Rounds, drive};
+
+fn index(form: Sharding) -> ShardIndex {
+    let keys = ChunkKeys::v3(Separator::Slash);
+    ShardIndex { shards: KeyIndex { prefix: Objects::id("v"), keys, hidden_axes: 0 }, form }
+}
+
+fn form() -> Sharding {
+    Sharding {
+        per_shard: vec![2, 2],
+        axes: vec![0, 1],
+        index_at_end: true,
+        index_order: ByteOrder::Little,
+        has_checksum: true,
+    }
+}
+
+/// An index of four chunks of ten bytes each, the second of them absent.
+fn index_bytes() -> Vec<u8> {
+    let entries = [0, 10, ABSENT, ABSENT, 10, 10, 20, 10];
+    let mut bytes: Vec<u8> = entries.iter().flat_map(|word: &u64| word.to_le_bytes()).collect();
+    let sum = crc32c(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
+
+fn cells(list: &[[u64; 2]]) -> Cells {
+    let mut cells = Cells::new(2);
+    list.iter().for_each(|cell| cells.push(cell));
+    cells
+}
+
+#[test]
+fn the_checksum_is_that_of_the_rfc() {
+    assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
+    assert_eq!(crc32c(b"123456789"), 0xe306_9283);
+}
+
+#[test]
+fn chunks_are_found_by_the_index_of_their_shard() {
+    let mut objects = Objects::new();
+    objects.put("v/c/1/0", [vec![0; 30], index_bytes()].concat());
+    let rounds = Rounds::new(objects);
+    let wanted = cells(&[[2, 0], [2, 1], [3, 0], [3, 1], [0, 0]]);
+    let refs = drive(&rounds, |view| index(form()).locate(view, &wanted)).unwrap();
+    let shard = Objects::id("v/c/1/0");
+    let expected = [
+        Location::Bytes(shard.clone(), 0..10),
+        Location::Absent,
+        Location::Bytes(shard.clone(), 10..20),
+        Location::Bytes(shard, 20..30),
+        Location::Absent,
+    ];
+    let got: Vec<Location> = refs.into_iter().map(|chunk| chunk.location).collect();
+    assert_eq!(got, expected);
+    assert_eq!((rounds.rounds(), rounds.requests().len()), (1, 2), "both shards' indexes travel together");
+}
+
+#[test]
+fn transposed_shards_are_indexed_in_stored_order() {
+    let mut objects = Objects::new();
+    objects.put("v/c/0/0", [index_bytes(), vec![0; 30]].concat());
+    let transposed = Sharding { axes: vec![1, 0], index_at_end: false, ..form() };
+    let view = MemoryView::new(objects);
+    let refs = index(transposed).locate(&view, &cells(&[[0, 1], [1, 0]])).unwrap();
+    assert!(matches!(refs[0].location, Location::Bytes(_, ref range) if *range == (10..20)));
+    assert_eq!(refs[1].location, Location::Absent);
+}
+
+#[test]
+fn damaged_indexes_are_refused() {
+    let whole = index_bytes();
+    let mut wrong_sum = whole.clone();
+    wrong_sum[3] ^= 1;
+    let short = whole[..40].to_vec();
+    for (body, what) in [(wrong_sum, "checksum"), (short, "short"), (whole, "chunks past the end")] {
+        let view = MemoryView::new(Objects::one("v/c/0/0", body));
+        let before =
+            if what == "chunks past the end" { Sharding { index_at_end: false, ..form() } } else { form() };
+        let result = index(before).locate(&view, &cells(&[[0, 0]]));
+        let failed = ncirrus_layout::settle(result.map(drop)).unwrap();
+        match failed {
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Malformed, "{what}"),
+            Ok(()) => assert_eq!(what, "chunks past the end", "chunks may lie over the index"),
+        }
+    }
+    let huge = Sharding { per_shard: vec![1 << 40, 1 << 40], ..form() };
+    let view = MemoryView::new(Objects::one("v/c/0/0", vec![0; 10]));
+    assert!(index(huge).locate(&view, &cells(&[[0, 0]])).is_err());
+}
