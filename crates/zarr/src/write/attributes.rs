@@ -30,11 +30,15 @@ impl WrittenAttributes {
         attribute: &Attribute,
     ) -> Result<()> {
         names::check_attribute(&attribute.name)?;
+        let is_fill = attribute.name == special::FILL_VALUE;
         let plain = match (&attribute.ty, &attribute.values) {
             (TypeRef::User(_), _) => None,
-            (_, values) if is_v3_fill(dialect, &attribute.name) => v3_fill(values),
+            (_, values) if is_fill && dialect.zarr_format() == 3 => v3_fill(values),
             (_, Values::Char(bytes)) => return self.add_text(dialect, index, &attribute.name, bytes),
             (_, Values::String(strings)) => plain_strings(dialect, strings),
+            (_, numbers) if !dialect.is_nczarr() && is_not_finite(numbers) && !is_fill => {
+                return self.add_untyped(model, index, attribute);
+            }
             (_, numbers) => plain_numbers(numbers),
         };
         match plain {
@@ -51,6 +55,17 @@ impl WrittenAttributes {
         if let Some(word) = word.filter(|_| !quantized) {
             self.types.insert(attribute.name.clone(), Value::String(word));
         }
+    }
+
+    /// Numbers that would be taken for text where nothing tells types (5.4).
+    fn add_untyped(&mut self, model: &Model, index: usize, attribute: &Attribute) -> Result<()> {
+        let mut entry = entry(model, index, attribute)?;
+        if let (1, Some(shown)) = (attribute.values.len(), element::number(&attribute.values, 0)) {
+            self.plain.insert(attribute.name.clone(), shown.clone());
+            entry["shown"] = shown;
+        }
+        self.extension.push(entry);
+        Ok(())
     }
 
     fn add_text(&mut self, dialect: Dialect, index: usize, name: &str, bytes: &[u8]) -> Result<()> {
@@ -77,8 +92,10 @@ impl WrittenAttributes {
     }
 }
 
-fn is_v3_fill(dialect: Dialect, name: &str) -> bool {
-    dialect.zarr_format() == 3 && name == special::FILL_VALUE
+/// Whether any of the numbers has a name instead of digits.
+fn is_not_finite(values: &Values) -> bool {
+    matches!(values, Values::Float(_) | Values::Double(_))
+        && (0..values.len()).any(|at| values.number(at).is_some_and(|number| !number.is_finite()))
 }
 
 /// `_FillValue` as xarray has it in Zarr v3: floats as the base64 of a little-endian double. It refuses whole datasets

@@ -252,12 +252,12 @@ fn longest_axis(model: &Model, var: VarId) -> usize {
         .unwrap_or(0)
 }
 
-/// What cannot change once data are there (3.11: NC_ELATEFILL).
+/// What cannot change once data are there (3.11: NC_ELATEFILL). Fill values are also compared as text: NaN is NaN.
 fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
     let changed = [
         ("type", old.ty != new.ty),
         ("dimensions", old.dims != new.dims),
-        ("fill value", old.fill != new.fill),
+        ("fill value", old.fill != new.fill && format!("{:?}", old.fill) != format!("{:?}", new.fill)),
         ("byte order", old.endianness != new.endianness),
         ("chunk shape", old.storage != new.storage),
     ];

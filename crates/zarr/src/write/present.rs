@@ -144,7 +144,7 @@ fn read_objects(
         if is_v3 { &[special::ZARR_JSON] } else { &[special::ZGROUP, special::ZATTRS] };
     let array_names: &[&str] =
         if is_v3 { &[special::ZARR_JSON] } else { &[special::ZARRAY, special::ZATTRS] };
-    let mut keys = vec![special::ZMETADATA.to_owned()];
+    let mut keys = vec![special::ZMETADATA.to_owned(), special::ZARRAY.to_owned()];
     for group in tree.walk() {
         let prefix = key(&tree.group_path(group));
         keys.extend(group_names.iter().map(|name| join_key(&prefix, name)));
@@ -157,7 +157,8 @@ fn read_objects(
     let mut objects: Objects =
         keys.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))).collect();
     let zmetadata = objects.remove(special::ZMETADATA).filter(|_| !is_v3);
-    if objects.contains_key(special::ZARRAY) {
+    let root_type = objects.get(special::ZARR_JSON).and_then(|body| body.get("node_type")?.as_str());
+    if (!is_v3 && objects.contains_key(special::ZARRAY)) || (is_v3 && root_type == Some("array")) {
         return Err(
             Error::unsupported("an array at the root cannot be changed; copy it to a new dataset").into()
         );

@@ -6,6 +6,7 @@ use ncirrus_model::{Atomic, Attribute, DimensionLen, NodeId, VarId};
 use ncirrus_testkit::{MemoryView, Objects};
 
 mod bytes_of_dialects;
+mod corpus;
 mod fixtures;
 mod peers;
 mod positions;

@@ -68,3 +68,16 @@ fn reserved_names_are_refused() {
     let refused = written.add(&Model::new(), Dialect::Plain, 0, &Attribute::text("_nczarr_attr", "x"));
     assert!(refused.unwrap_err().message().contains("_nczarr_attr"));
 }
+
+#[test]
+fn numbers_without_digits_stay_numbers_where_nothing_tells_types() {
+    let nan = Attribute::atomic("nan", Values::Double(vec![f64::NAN]));
+    let range = Attribute::atomic("range", Values::Float(vec![f32::NEG_INFINITY, 1.0]));
+    let written = written(Dialect::Xarray, &[nan, range]);
+    assert_eq!(Value::Object(written.plain), json!({"nan": "NaN"}));
+    let entries = [
+        json!({"name": "nan", "index": 0, "type": "double", "value": ["NaN"], "shown": "NaN"}),
+        json!({"name": "range", "index": 1, "type": "float", "value": ["-Infinity", 1.0]}),
+    ];
+    assert_eq!(written.extension, entries);
+}
