@@ -116,3 +116,16 @@ fn every_object_is_strict_json_in_every_dialect() {
         }
     }
 }
+
+#[test]
+fn quantize_attributes_stand_behind_the_dimension_names_and_have_no_type() {
+    let mut model = basic();
+    let v = model.variable_at("v").unwrap();
+    let name = "_QuantizeBitGroomNumberOfSignificantDigits";
+    let digits = Attribute::atomic(name, ncirrus_model::Values::Int(vec![3]));
+    super::fixtures::put(&mut model, NodeId::Variable(v), digits);
+    let objects = created(&ZarrWriter::default(), &model);
+    let body = text(&objects, "v/.zattrs");
+    assert!(body.contains(r#""_ARRAY_DIMENSIONS": ["lat","lon"], "_QuantizeBitGroomNumberOfSignificantDigits": 3, "_nczarr_array""#));
+    assert_eq!(body.matches(name).count(), 1);
+}

@@ -113,6 +113,8 @@ pub(super) fn strings() -> Model {
     model.set_fill(char, Values::Char(b"x".to_vec())).unwrap();
     put(&mut model, NodeId::Variable(char), Attribute::atomic("empty", Values::Int(Vec::new())));
     put(&mut model, NodeId::Variable(char), Attribute::text("blank", ""));
+    let none = Values::String(Strings::new());
+    put(&mut model, NodeId::Variable(char), Attribute::atomic("no_names", none));
     model
 }
 

@@ -128,3 +128,49 @@ fn what_was_chosen_is_what_is_stored() {
     let v = read.variable_at("v").unwrap();
     assert_eq!(read.variable(v).unwrap().storage, Storage::Chunked(vec![3, 4]));
 }
+
+mod any_attribute {
+    use super::*;
+    use ncirrus_model::{Strings, Values};
+    use proptest::prelude::*;
+
+    fn values() -> impl Strategy<Value = Values> {
+        let many = 0..4usize;
+        prop_oneof![
+            prop::collection::vec(any::<u8>(), many.clone()).prop_map(Values::Char),
+            "[a-z\\u{1}-\\u{20}é日\"\\\\]{0,6}".prop_map(|text| Values::Char(text.into_bytes())),
+            prop::collection::vec(any::<i8>(), many.clone()).prop_map(Values::Byte),
+            prop::collection::vec(any::<u16>(), many.clone()).prop_map(Values::UShort),
+            prop::collection::vec(any::<i64>(), many.clone()).prop_map(Values::Int64),
+            prop::collection::vec(any::<u64>(), many.clone()).prop_map(Values::UInt64),
+            prop::collection::vec(any::<u32>().prop_map(f32::from_bits), many.clone())
+                .prop_map(Values::Float),
+            prop::collection::vec(any::<u64>().prop_map(f64::from_bits), many.clone())
+                .prop_map(Values::Double),
+            prop::collection::vec(prop::option::of(prop::collection::vec(1..=255u8, 0..4)), many).prop_map(
+                |list| {
+                    let mut strings = Strings::new();
+                    list.iter().for_each(|text| strings.push(text.as_deref()));
+                    Values::String(strings)
+                }
+            ),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn reads_back(list in prop::collection::vec(values(), 0..6)) {
+            let mut model = basic();
+            let global = NodeId::Group(model.root());
+            for (at, values) in list.into_iter().enumerate() {
+                super::super::fixtures::put(&mut model, global, Attribute::atomic(format!("a{at}"), values));
+            }
+            for dialect in [Dialect::Attributes, Dialect::LowerCase, Dialect::UpperCase, Dialect::Draft2018, Dialect::Nczarr3] {
+                let read = opened(&created(&ZarrWriter::new(dialect), &model)).unwrap();
+                let lines = |model: &Model| attributes_of_group(model, model.group(model.root()).unwrap());
+                prop_assert_eq!(lines(&read), lines(&model), "{}", dialect);
+            }
+        }
+    }
+}
