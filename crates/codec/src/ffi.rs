@@ -31,6 +31,9 @@ pub(crate) const BLOSC_MAX_LEN: usize = blosc_src::BLOSC_MAX_BUFFERSIZE as usize
 /// Most bytes that a buffer is longer than what it holds.
 pub(crate) const BLOSC_OVERHEAD: usize = blosc_src::BLOSC_MAX_OVERHEAD as usize;
 
+/// Allocations of fewer bytes do not fail, or take the process with them anyway.
+const LARGE: usize = 1 << 24;
+
 impl<'a> BloscBuffer<'a> {
     /// Checks the header; bytes behind the buffer are cut off.
     pub(crate) fn new(input: &'a [u8]) -> Option<Self> {
@@ -51,10 +54,10 @@ impl<'a> BloscBuffer<'a> {
 
     /// Decodes all into `out`, which must have room for it; returns how many bytes it has.
     pub(crate) fn decode(&self, out: &mut [u8]) -> Option<usize> {
-        if out.len() < self.header.decoded_len {
+        if out.len() < self.header.decoded_len || !self.has_room() {
             return None;
         }
-        // SAFETY: the buffer was validated in `new`, so the library reads only within it; it writes at most `out.len()`
+        // SAFETY: the buffer was validated in `new`, and `has_room` saw that the library can allocate; so it reads only within it; it writes at most `out.len()`
         // bytes at `out`, which is exclusively borrowed and does not overlap the input.
         let len = unsafe {
             blosc_src::blosc_decompress_ctx(self.bytes.as_ptr().cast(), out.as_mut_ptr().cast(), out.len(), 1)
@@ -62,15 +65,24 @@ impl<'a> BloscBuffer<'a> {
         usize::try_from(len).ok().filter(|&len| len == self.header.decoded_len)
     }
 
+    /// Whether there is memory for the three blocks that the library takes without checking.
+    fn has_room(&self) -> bool {
+        let len = self.header.block_len.saturating_mul(3).saturating_add(4 * 256);
+        len < LARGE || Vec::<u8>::new().try_reserve_exact(len).is_ok()
+    }
+
     /// Decodes `count` items (of the header's type size) from item `start` on into `out`, which must have exactly room
     /// for them.
     pub(crate) fn decode_items(&self, start: usize, count: usize, out: &mut [u8]) -> Option<()> {
         let stop = start.checked_add(count)?.checked_mul(self.header.type_size)?;
-        if stop > self.header.decoded_len || count.checked_mul(self.header.type_size)? != out.len() {
+        if !self.has_room()
+            || stop > self.header.decoded_len
+            || count.checked_mul(self.header.type_size)? != out.len()
+        {
             return None;
         }
         let (start, count) = (c_int::try_from(start).ok()?, c_int::try_from(count).ok()?);
-        // SAFETY: the buffer was validated in `new`; the items lie within what its header says it holds, so that the
+        // SAFETY: the buffer was validated in `new`, and `has_room` saw that the library can allocate; the items lie within what its header says it holds, so that the
         // library writes exactly `count * type_size == out.len()` bytes at `out`, which is exclusively borrowed.
         let len = unsafe {
             blosc_src::blosc_getitem(self.bytes.as_ptr().cast(), start, count, out.as_mut_ptr().cast())

@@ -26,16 +26,17 @@ pub(crate) enum Number {
 }
 
 impl NumberType {
-    /// Reads a NumPy type string (`<f4`, `|u1`, `b1`) or the name of a Zarr v3 data type (`float32`).
+    /// Reads a NumPy type string (`<f4`, `|u1`, `b1`, `<M8[s]`) or the name of a Zarr v3 data type (`float32`).
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (big_endian, name) = match text.strip_prefix(['<', '>', '|', '=']) {
             Some(name) => (text.starts_with('>'), name),
             None => (false, text),
         };
+        let (name, _unit) = name.split_once('[').unwrap_or((name, ""));
         let split = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
         let (word, digits) = name.split_at(split);
         let (kind, unit) = match word {
-            "i" => (NumberKind::Signed, 1),
+            "i" | "M" | "m" => (NumberKind::Signed, 1),
             "u" | "b" => (NumberKind::Unsigned, 1),
             "f" => (NumberKind::Float, 1),
             "int" => (NumberKind::Signed, 8),

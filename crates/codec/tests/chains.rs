@@ -274,3 +274,47 @@ fn the_lz4_filter_of_hdf5_has_a_framing_of_its_own() {
     assert!(encoded.len() < 200);
     assert_eq!(chain.decode(&encoded, 0, 5000, &mut scratch).unwrap(), zeros);
 }
+
+#[test]
+fn parameters_may_be_text_or_missing_or_too_many() {
+    let info = chunk(&[4, 8], 4);
+    for text in [
+        r#"{"id":"zlib"}"#,
+        r#"{"id":"zlib","level":"4"}"#,
+        r#"{"id":"zlib","level":null}"#,
+        r#"{"id":"zlib","level":4.0,"unknown":[1]}"#,
+        r#"{"id":"bz2"}"#,
+        r#"{"id":"bz2","level":" 9"}"#,
+        r#"{"id":"zstd"}"#,
+        r#"{"id":"zstd","level":"-5","checksum":"true"}"#,
+        r#"{"id":"zstd","level":100}"#,
+        r#"{"id":"blosc"}"#,
+        r#"{"id":"blosc","cname":"zstd","clevel":"5","shuffle":"2","blocksize":"0","typesize":"4"}"#,
+        r#"{"id":"shuffle","elementsize":""}"#,
+        r#"{"id":"szip","mask":"32","pixels-per-block":"16"}"#,
+        r#"{"id":"szip"}"#,
+        r#"{"id":"lzma","format":1,"check":-1,"preset":null,"filters":null}"#,
+        r#"{"id":"delta","dtype":"<M8[s]"}"#,
+        r#"{"id":"fixedscaleoffset","scale":"10","offset":0.5,"dtype":"float64","astype":"|u1"}"#,
+    ] {
+        let bound = Registry::builtin().bind(&[v2(text)], &info);
+        // Text that is no number is the one thing that is refused.
+        assert_eq!(bound.is_err(), text.contains(r#":"""#), "{text}: {bound:?}");
+    }
+    for (name, configuration) in [
+        ("zlib", r#"{"level":"1"}"#),
+        ("numcodecs.zlib", "{}"),
+        ("gzip", r#"{"level":5}"#),
+        ("zstd", "{}"),
+        ("numcodecs.shuffle", r#"{"elementsize":4}"#),
+        ("blosc", r#"{"cname":"lz4","clevel":5,"shuffle":"bitshuffle","typesize":4,"blocksize":0}"#),
+        ("numcodecs.blosc", r#"{"shuffle":-1}"#),
+        ("numcodecs.bitround", r#"{"keepbits":3}"#),
+        ("numcodecs.astype", r#"{"encode_dtype":"float32","decode_dtype":"int32"}"#),
+        ("crc32c", "{}"),
+        ("numcodecs.crc32c", r#"{"location":"end"}"#),
+    ] {
+        let bound = Registry::builtin().bind(&[v3(name, configuration)], &info);
+        assert!(bound.is_ok(), "{name}: {bound:?}");
+    }
+}
