@@ -1,5 +1,5 @@
 //! Objects compared, byte for byte, with samples of the specification (3.2).
-use super::fixtures::{basic, extended, wide};
+use super::fixtures::{basic, extended, put, wide};
 use super::*;
 use serde_json::Value;
 
@@ -123,7 +123,7 @@ fn quantize_attributes_stand_behind_the_dimension_names_and_have_no_type() {
     let v = model.variable_at("v").unwrap();
     let name = "_QuantizeBitGroomNumberOfSignificantDigits";
     let digits = Attribute::atomic(name, ncirrus_model::Values::Int(vec![3]));
-    super::fixtures::put(&mut model, NodeId::Variable(v), digits);
+    put(&mut model, NodeId::Variable(v), digits);
     let objects = created(&ZarrWriter::default(), &model);
     let body = text(&objects, "v/.zattrs");
     assert!(body.contains(r#""_ARRAY_DIMENSIONS": ["lat","lon"], "_QuantizeBitGroomNumberOfSignificantDigits": 3, "_nczarr_array""#));

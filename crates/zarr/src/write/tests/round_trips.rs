@@ -1,5 +1,5 @@
 //! What is written is what is read.
-use super::fixtures::{basic, extended, wide};
+use super::fixtures::{basic, extended, put, wide};
 use super::*;
 use ncirrus_model::{Group, GroupId, Storage, TypeRef, Variable};
 
@@ -164,7 +164,7 @@ mod any_attribute {
             let mut model = basic();
             let global = NodeId::Group(model.root());
             for (at, values) in list.into_iter().enumerate() {
-                super::super::fixtures::put(&mut model, global, Attribute::atomic(format!("a{at}"), values));
+                put(&mut model, global, Attribute::atomic(format!("a{at}"), values));
             }
             for dialect in [Dialect::Attributes, Dialect::LowerCase, Dialect::UpperCase, Dialect::Draft2018, Dialect::Nczarr3] {
                 let read = opened(&created(&ZarrWriter::new(dialect), &model)).unwrap();
