@@ -57,8 +57,9 @@ impl<'a> BloscBuffer<'a> {
         if out.len() < self.header.decoded_len || !self.has_room() {
             return None;
         }
-        // SAFETY: the buffer was validated in `new`, and `has_room` saw that the library can allocate; so it reads only within it; it writes at most `out.len()`
-        // bytes at `out`, which is exclusively borrowed and does not overlap the input.
+        // SAFETY: the buffer was validated in `new`, so the library reads only within it, and `has_room` saw that it can
+        // allocate; it writes at most `out.len()` bytes at `out`, which is exclusively borrowed and does not overlap
+        // the input.
         let len = unsafe {
             blosc_src::blosc_decompress_ctx(self.bytes.as_ptr().cast(), out.as_mut_ptr().cast(), out.len(), 1)
         };
@@ -82,8 +83,9 @@ impl<'a> BloscBuffer<'a> {
             return None;
         }
         let (start, count) = (c_int::try_from(start).ok()?, c_int::try_from(count).ok()?);
-        // SAFETY: the buffer was validated in `new`, and `has_room` saw that the library can allocate; the items lie within what its header says it holds, so that the
-        // library writes exactly `count * type_size == out.len()` bytes at `out`, which is exclusively borrowed.
+        // SAFETY: the buffer was validated in `new`, and `has_room` saw that the library can allocate; the items lie
+        // within what the header says it holds, so that the library writes exactly `count * type_size == out.len()`
+        // bytes at `out`, which is exclusively borrowed.
         let len = unsafe {
             blosc_src::blosc_getitem(self.bytes.as_ptr().cast(), start, count, out.as_mut_ptr().cast())
         };
@@ -105,7 +107,7 @@ pub(crate) fn blosc_encode(input: &[u8], out: &mut [u8], options: &BloscOptions)
             out.as_mut_ptr().cast(),
             out.len(),
             options.compressor.as_ptr(),
-            options.block_len,
+            options.block_len.min(input.len()),
             1,
         )
     };
