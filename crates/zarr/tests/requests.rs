@@ -1,4 +1,5 @@
 //! What opening costs: requests, and how many of them wait for others.
+#![expect(clippy::expect_used, reason = "a broken fixture fails the test")]
 use ncirrus_layout::{Catalog, Driver, OpenOptions};
 use ncirrus_testkit::{Objects, Rounds, drive};
 use ncirrus_zarr::ZarrDriver;

@@ -10,6 +10,7 @@ use crate::json::Json;
 use crate::special::{ARRAY, ATTRIBUTES_3, GROUP, SUPERBLOCK, ZARR_JSON};
 use ncirrus_layout::Consolidated;
 use ncirrus_layout::{Error, ObjectId, OpenOptions, Step, View, join};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Whether a document is the metadata of a Zarr v3 node.
@@ -75,8 +76,8 @@ impl Walker<'_> {
             group.adopt(nodes);
             return Ok(group);
         };
-        let known = |name: &String| listed.iter().any(|member| member.name == *name);
-        let others = children.into_iter().filter(|name| listed.is_empty() || !known(name)).collect();
+        let known: HashSet<&str> = listed.iter().map(|member| member.name.as_str()).collect();
+        let others = children.into_iter().filter(|name| !known.contains(name.as_str())).collect();
         let others = members(Vec::new(), Vec::new(), Vec::new(), others);
         nodes.extend(join(&others, |member| self.member(path, member, depth))?);
         group.adopt(nodes);
