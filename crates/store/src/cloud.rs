@@ -82,7 +82,7 @@ impl CloudStore {
 
     /// Asks for the size first, then for bytes that are there.
     async fn by_size(&self, object: &ObjectId, path: &Path, want: &Want) -> Result<Option<Blob>> {
-        let meta = match self.objects.head(path).await.map_err(Fault::of) {
+        let meta = match self.objects.head(path).await.map_err(Fault::from) {
             Ok(meta) => meta,
             Err(Fault::Absent) => return Ok(None),
             Err(fault) => return Err(fault.at(object)),
@@ -97,9 +97,9 @@ impl CloudStore {
 
     async fn fetch(&self, path: &Path, range: Option<GetRange>) -> std::result::Result<Blob, Fault> {
         let options = GetOptions { range, ..GetOptions::default() };
-        let found = self.objects.get_opts(path, options).await.map_err(Fault::of)?;
+        let found = self.objects.get_opts(path, options).await.map_err(Fault::from)?;
         let (size, tag, offset) = (found.meta.size, tag_of_meta(&found.meta), found.range.start);
-        let bytes = found.bytes().await.map_err(Fault::of)?;
+        let bytes = found.bytes().await.map_err(Fault::from)?;
         Ok(Blob { bytes, offset, size, tag })
     }
 
@@ -111,7 +111,7 @@ impl CloudStore {
             Precondition::Matches(tag) => PutMode::Update(version_of(&tag)),
         };
         let put = self.objects.put_opts(&path, PutPayload::from_bytes(body), PutOptions::from(mode)).await;
-        let put = put.map_err(|error| Fault::of(error).at_put(object))?;
+        let put = put.map_err(|error| Fault::from(error).at_put(object))?;
         self.tag_of_put(object, &path, put).await
     }
 
@@ -120,7 +120,7 @@ impl CloudStore {
         match put.e_tag {
             Some(etag) => Ok(tag(&etag, put.version.as_deref())),
             None => {
-                let meta = self.objects.head(path).await.map_err(|error| Fault::of(error).at(object))?;
+                let meta = self.objects.head(path).await.map_err(|error| Fault::from(error).at(object))?;
                 Ok(tag_of_meta(&meta))
             }
         }
@@ -128,7 +128,7 @@ impl CloudStore {
 
     async fn remove(&self, object: &ObjectId) -> Result<()> {
         let path = path_of(object)?;
-        match self.objects.delete(&path).await.map_err(Fault::of) {
+        match self.objects.delete(&path).await.map_err(Fault::from) {
             Ok(()) | Err(Fault::Absent) => Ok(()),
             Err(fault) => Err(fault.at(object)),
         }
@@ -140,7 +140,7 @@ impl CloudStore {
             return Err(Error::invalid("a whole bucket is not removed").at_object(prefix));
         }
         let below = self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed();
-        let removed = self.objects.delete_stream(below).map_err(Fault::of);
+        let removed = self.objects.delete_stream(below).map_err(Fault::from);
         let removed = removed.try_for_each(|_| async { Ok(()) }).await;
         match removed {
             Ok(()) | Err(Fault::Absent) => self.remove(prefix).await,
@@ -150,7 +150,7 @@ impl CloudStore {
 
     async fn names(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
         let path = path_of(prefix)?;
-        let failed = |error| Fault::of(error).at(prefix);
+        let failed = |error| Fault::from(error).at(prefix);
         let (found, next) = match &self.pages {
             Some(pages) => {
                 let folder = key::folder(prefix.key());

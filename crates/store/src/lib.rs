@@ -15,6 +15,7 @@ mod fault;
 #[cfg(feature = "http")]
 mod http;
 mod key;
+pub mod kv;
 mod marker;
 mod memory;
 mod open;

@@ -16,24 +16,6 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    pub(super) fn of(error: object_store::Error) -> Self {
-        use object_store::Error as Found;
-        match error {
-            Found::NotFound { .. } => Self::Absent,
-            Found::AlreadyExists { .. } => Self::Conflict("exists already"),
-            Found::Precondition { .. } | Found::NotModified { .. } => {
-                Self::Conflict("was changed by someone else")
-            }
-            Found::PermissionDenied { .. } | Found::Unauthenticated { .. } => Self::Denied(told(&error)),
-            Found::NotSupported { .. } | Found::NotImplemented { .. } => {
-                Self::Other(Error::unsupported(told(&error)))
-            }
-            Found::InvalidPath { .. } => Self::Other(Error::invalid(told(&error))),
-            // Requests were tried again before this was said.
-            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told(&error))),
-        }
-    }
-
     pub(super) fn at(self, object: &ObjectId) -> Error {
         let error = match self {
             Self::Absent => Error::not_found("no such object"),
@@ -49,6 +31,26 @@ impl Fault {
         match self {
             Self::Absent => Self::Conflict("was changed by someone else").at(object),
             other => other.at(object),
+        }
+    }
+}
+
+impl From<object_store::Error> for Fault {
+    fn from(error: object_store::Error) -> Self {
+        use object_store::Error as Found;
+        match error {
+            Found::NotFound { .. } => Self::Absent,
+            Found::AlreadyExists { .. } => Self::Conflict("exists already"),
+            Found::Precondition { .. } | Found::NotModified { .. } => {
+                Self::Conflict("was changed by someone else")
+            }
+            Found::PermissionDenied { .. } | Found::Unauthenticated { .. } => Self::Denied(told(&error)),
+            Found::NotSupported { .. } | Found::NotImplemented { .. } => {
+                Self::Other(Error::unsupported(told(&error)))
+            }
+            Found::InvalidPath { .. } => Self::Other(Error::invalid(told(&error))),
+            // Requests were tried again before this was said.
+            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told(&error))),
         }
     }
 }

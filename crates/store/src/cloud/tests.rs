@@ -111,6 +111,6 @@ fn failures_do_not_tell_secrets() {
         store: "x",
         source: "asked https://host/a?sig=hunter2 in vain\nand again".into(),
     };
-    let told = Fault::of(error).at(&store().root());
+    let told = Fault::from(error).at(&store().root());
     assert_eq!(told.message(), "asked https://host/a in vain and again");
 }

@@ -38,7 +38,7 @@ impl CloudStore {
         }
         let path = path_of(object)?;
         self.check(object, &path, &when).await?;
-        let fault = |error| Fault::of(error).at(object);
+        let fault = |error| Fault::from(error).at(object);
         let mut upload =
             self.objects.put_multipart_opts(&path, PutMultipartOptions::default()).await.map_err(fault)?;
         let sent = send_parts(upload.as_mut(), &mut file, PART.max(len / MOST_PARTS)).await;
@@ -55,7 +55,7 @@ impl CloudStore {
     }
 
     async fn check(&self, object: &ObjectId, path: &Path, when: &Precondition) -> Result<()> {
-        let now = match self.objects.head(path).await.map_err(Fault::of) {
+        let now = match self.objects.head(path).await.map_err(Fault::from) {
             Ok(meta) => Some(super::tag_of_meta(&meta)),
             Err(Fault::Absent) => None,
             Err(fault) => return Err(fault.at(object)),
@@ -84,7 +84,7 @@ async fn send_parts(upload: &mut dyn MultipartUpload, file: &mut File, part: u64
             return Ok(());
         }
         let sent = try_join_all(sending).await;
-        sent.map_err(|error| match Fault::of(error) {
+        sent.map_err(|error| match Fault::from(error) {
             Fault::Other(error) => error,
             Fault::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
             Fault::Absent | Fault::Conflict(_) => {

@@ -1,1 +1,132 @@
+//! A small web server for the tests: a thread per connection, one request each.
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
+/// What the server does with a path.
+#[derive(Clone)]
+pub(super) enum Page {
+    /// Sends ranges of these bytes.
+    Ranged(Vec<u8>),
+    /// Sends all bytes, whatever is asked.
+    Whole(Vec<u8>),
+    /// Sends a status line and headers, each with its line end, without a body.
+    Status(&'static str),
+    /// Sends the first so many times, then the other.
+    First(u32, Box<Page>, Box<Page>),
+    /// Declares more bytes than it sends.
+    Cut(Vec<u8>),
+}
+
+/// A running server; it ends with the process.
+pub(super) struct Server {
+    pub(super) address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    pages: BTreeMap<String, Page>,
+    requests: Vec<String>,
+}
+
+impl Server {
+    pub(super) fn start(pages: impl IntoIterator<Item = (&'static str, Page)>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let pages = pages.into_iter().map(|(path, page)| (path.to_owned(), page)).collect();
+        let state = Arc::new(Mutex::new(State { pages, requests: Vec::new() }));
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || answer(stream, &shared));
+            }
+        });
+        Self { address, state }
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Request lines with the interesting headers, in the order in which they came.
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.state.lock().unwrap().requests.clone()
+    }
+}
+
+fn answer(stream: TcpStream, state: &Mutex<State>) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+    let Some(first) = lines.next() else { return };
+    let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    let header = |name: &str| {
+        headers.iter().find_map(|line| {
+            let (key, value) = line.split_once(": ")?;
+            key.eq_ignore_ascii_case(name).then(|| value.to_owned())
+        })
+    };
+    let path = first.split(' ').nth(1).unwrap().to_owned();
+    let (range, login) = (header("range"), header("authorization"));
+    let note = [Some(path.clone()), range.clone(), login].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let page = {
+        let mut state = state.lock().unwrap();
+        state.requests.push(note);
+        turn(state.pages.get_mut(&path))
+    };
+    send(stream, &page, range.as_deref());
+}
+
+/// The page as it is this time.
+fn turn(page: Option<&mut Page>) -> Page {
+    match page {
+        Some(Page::First(0, _, then)) => (**then).clone(),
+        Some(Page::First(left, now, _)) => {
+            *left -= 1;
+            (**now).clone()
+        }
+        Some(page) => page.clone(),
+        None => Page::Status("404 Not Found\r\n"),
+    }
+}
+
+fn send(mut stream: TcpStream, page: &Page, range: Option<&str>) {
+    let (head, body) = match page {
+        Page::Ranged(bytes) => match range {
+            Some(range) => part(bytes, range),
+            None => (format!("200 OK\r\netag: \"1\"\r\ncontent-length: {}\r\n", bytes.len()), bytes.clone()),
+        },
+        Page::Whole(bytes) => {
+            (format!("200 OK\r\netag: \"1\"\r\ncontent-length: {}\r\n", bytes.len()), bytes.clone())
+        }
+        Page::Cut(bytes) => (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone()),
+        Page::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
+        Page::First(..) => unreachable!("turned before"),
+    };
+    let _ = write!(stream, "HTTP/1.1 {head}connection: close\r\n\r\n");
+    let _ = stream.write_all(&body);
+}
+
+fn part(bytes: &[u8], range: &str) -> (String, Vec<u8>) {
+    let size = bytes.len();
+    let (first, last) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
+    let (start, end) = match (first.parse::<usize>(), last.parse::<usize>()) {
+        (Err(_), Ok(suffix)) => (size.saturating_sub(suffix), size),
+        (Ok(start), last) => (start, last.map_or(size, |last| size.min(last + 1))),
+        _ => (size, size),
+    };
+    if start >= end {
+        return (
+            format!("416 Nothing\r\ncontent-range: bytes */{size}\r\ncontent-length: 0\r\n"),
+            Vec::new(),
+        );
+    }
+    let head = format!(
+        "206 Partial\r\netag: \"1\"\r\ncontent-range: bytes {start}-{}/{size}\r\ncontent-length: {}\r\n",
+        end - 1,
+        end - start
+    );
+    (head, bytes[start..end].to_vec())
+}

@@ -1,1 +1,222 @@
+//! Against a small server that misbehaves in known ways.
+use super::server::{Page, Server};
+use super::*;
+use ncirrus_layout::ErrorKind;
+use std::time::Instant;
 
+fn run<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+fn connect(address: &str) -> (HttpStore, ObjectId) {
+    let options = StoreOptions { retries: 3, timeout: Duration::from_millis(500), ..StoreOptions::default() };
+    let (mut store, object) = HttpStore::connect(&Url::parse(address).unwrap(), &options).unwrap();
+    store.retries.first = Duration::from_millis(5);
+    (store, object)
+}
+
+fn get(address: &str, want: &Want) -> Result<Option<Blob>> {
+    let (store, object) = connect(address);
+    run(store.get(&object, want))
+}
+
+fn digits() -> Vec<u8> {
+    b"0123456789".to_vec()
+}
+
+#[test]
+fn ranges_are_asked_for_and_cut_at_the_end() {
+    let server = Server::start([("/d/x.nc", Page::Ranged(digits())), ("/d/empty", Page::Ranged(Vec::new()))]);
+    let (store, object) = connect(&server.url("/d/x.nc"));
+    run(crate::conformance::read_digits(&store, &object)).unwrap();
+    assert_eq!(server.requests()[1], "/d/x.nc bytes=2-4");
+    let (store, object) = connect(&server.url("/d/empty"));
+    for want in [Want::All, Want::Range(0..4), Want::Suffix(4)] {
+        let blob = run(store.get(&object, &want)).unwrap().unwrap();
+        assert_eq!((blob.bytes.len(), blob.size), (0, 0), "{want:?}");
+    }
+}
+
+#[test]
+fn each_read_is_one_request() {
+    let server = Server::start([("/x", Page::Ranged(digits()))]);
+    let (store, object) = connect(&server.url("/x"));
+    for _ in 0..3 {
+        run(store.get(&object, &Want::Range(0..2))).unwrap();
+    }
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn a_server_without_ranges_is_asked_once() {
+    let server = Server::start([("/x", Page::Whole(digits()))]);
+    let (store, object) = connect(&server.url("/x"));
+    run(async {
+        for (want, bytes) in
+            [(Want::Range(2..4), &b"23"[..]), (Want::Suffix(3), b"789"), (Want::Range(9..20), b"9")]
+        {
+            assert_eq!(store.get(&object, &want).await?.unwrap().bytes.as_ref(), bytes);
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn what_is_absent_or_denied_is_told_apart() {
+    let server = Server::start([
+        ("/gone", Page::Status("410 Gone\r\n")),
+        ("/secret", Page::Status("403 Forbidden\r\n")),
+        ("/login", Page::Status("401 Unauthorized\r\n")),
+        ("/tea", Page::Status("418 Teapot\r\n")),
+    ]);
+    assert_eq!(get(&server.url("/nothing"), &Want::All).unwrap(), None);
+    assert_eq!(get(&server.url("/gone"), &Want::All).unwrap(), None);
+    let denied = get(&server.url("/secret"), &Want::All).unwrap_err();
+    assert_eq!(denied.kind(), ErrorKind::Denied);
+    assert_eq!(
+        denied.to_string(),
+        format!("access denied: server answered 403 Forbidden (in {})", server.url("/secret"))
+    );
+    assert_eq!(get(&server.url("/login"), &Want::All).unwrap_err().kind(), ErrorKind::Denied);
+    assert_eq!(get(&server.url("/tea"), &Want::All).unwrap_err().kind(), ErrorKind::Io { retryable: false });
+    assert_eq!(server.requests().len(), 5, "none of these is tried again");
+}
+
+#[test]
+fn passing_failures_are_tried_again() {
+    let busy = || Box::new(Page::Status("503 Busy\r\n"));
+    let server = Server::start([
+        ("/x", Page::First(2, busy(), Box::new(Page::Ranged(digits())))),
+        ("/cut", Page::First(1, Box::new(Page::Cut(digits())), Box::new(Page::Ranged(digits())))),
+        ("/never", *busy()),
+        (
+            "/later",
+            Page::First(
+                1,
+                Box::new(Page::Status("429 Slow\r\nretry-after: 1\r\n")),
+                Box::new(Page::Ranged(digits())),
+            ),
+        ),
+    ]);
+    for path in ["/x", "/cut"] {
+        assert_eq!(get(&server.url(path), &Want::All).unwrap().unwrap().bytes, digits());
+    }
+    let error = get(&server.url("/never"), &Want::All).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Io { retryable: true }, "server answered 503 Service Unavailable")
+    );
+    assert_eq!(server.requests().iter().filter(|request| *request == "/never").count(), 4);
+    let start = Instant::now();
+    assert!(get(&server.url("/later"), &Want::All).unwrap().is_some());
+    assert!(start.elapsed() >= Duration::from_secs(1), "the server asked for a second");
+}
+
+#[test]
+fn redirections_are_followed() {
+    let server = Server::start([
+        ("/old", Page::Status("302 Found\r\nlocation: /new\r\n")),
+        ("/new", Page::Ranged(digits())),
+        ("/loop", Page::Status("302 Found\r\nlocation: /loop\r\n")),
+    ]);
+    assert_eq!(get(&server.url("/old"), &Want::Range(0..2)).unwrap().unwrap().bytes.as_ref(), b"01");
+    let error = get(&server.url("/loop"), &Want::All).unwrap_err();
+    assert!(error.message().starts_with("redirection was refused"), "{error}");
+}
+
+#[test]
+fn no_connection_is_a_passing_failure() {
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = get(&format!("http://{address}/x?sig=hunter2"), &Want::All).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io { retryable: true });
+    assert!(error.message().starts_with("no connection"), "{error}");
+    assert!(!format!("{error:?}").contains("hunter2"));
+}
+
+#[test]
+fn secrets_are_sent_and_never_shown() {
+    let server = Server::start([
+        ("/a/x?sig=hunter2", Page::Ranged(digits())),
+        ("/a/.zgroup?sig=hunter2", Page::Whole(digits())),
+    ]);
+    let address = format!("http://me:hunter2@{}/a/x?sig=hunter2", server.address);
+    let (store, object) = connect(&address);
+    assert!(run(store.get(&object, &Want::All)).unwrap().is_some());
+    let sibling = ObjectId::new(object.store.clone(), ".zgroup");
+    assert!(run(store.get(&sibling, &Want::Suffix(2))).unwrap().is_some());
+    assert!(server.requests()[0].ends_with(" Basic bWU6aHVudGVyMg=="), "{:?}", server.requests());
+    let shown = format!(
+        "{object} {store:?} {:?}",
+        run(store.get(&ObjectId::new(object.store.clone(), "no"), &Want::All))
+    );
+    assert!(!shown.contains("hunter2"), "{shown}");
+    let (_, other) = connect(&format!("http://me:other@{}/a/x?sig=hunter2", server.address));
+    assert_ne!(object.store, other.store, "two users never share a cache");
+}
+
+#[test]
+fn keys_are_escaped_and_the_given_path_is_kept() {
+    let server = Server::start([
+        ("/%7Ed/x%20y.zarr/v/%C3%A9%20%25", Page::Ranged(digits())),
+        ("/dir/", Page::Whole(b"page".to_vec())),
+    ]);
+    let (store, object) = connect(&server.url("/%7Ed/x%20y.zarr"));
+    assert_eq!(object.key(), "x y.zarr");
+    assert!(run(store.get(&object.child("v/\u{e9} %"), &Want::All)).unwrap().is_some());
+    let (store, object) = connect(&server.url("/dir/"));
+    assert_eq!(run(store.get(&object, &Want::All)).unwrap().unwrap().bytes.as_ref(), b"page");
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let server = Server::start([
+        ("/x", Page::Whole(digits())),
+        ("/zip", Page::Status("200 OK\r\ncontent-encoding: gzip\r\n")),
+    ]);
+    let (mut store, object) = connect(&server.url("/x"));
+    store.limits.chunk_bytes = 9;
+    let error = run(store.get(&object, &Want::Range(0..2))).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "object has 10 bytes, more than the limit of 9 and its server does not know ranges"
+    );
+    assert_eq!(get(&server.url("/zip"), &Want::All).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn nothing_is_listed_or_written() {
+    let (store, object) = connect("http://127.0.0.1:9/x");
+    assert_eq!(run(store.list(&object, None)).unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(
+        run(store.put(&object, Bytes::new(), Precondition::None)).unwrap_err().kind(),
+        ErrorKind::Unsupported
+    );
+    assert!(!store.facts().writable && !store.facts().lists && store.local().is_none());
+}
+
+#[cfg(feature = "zip")]
+#[test]
+fn a_zip_file_at_a_server_is_read_in_few_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zip");
+    let writer = crate::ZipWriterStore::create(&path, None).unwrap();
+    let chunk = vec![7; 100_000];
+    for name in [".zgroup", "v/.zarray", "v/0", "v/1", "v/2"] {
+        LocalStore::put(&writer, &writer.root().child(name), &chunk, &Precondition::None).unwrap();
+    }
+    writer.finish().unwrap();
+    let zip = Page::Ranged(std::fs::read(&path).unwrap());
+    let server = Server::start([("/x.zip", zip), ("/fake.zip", Page::Ranged(b"CDF".to_vec()))]);
+    let opened = run(crate::open(&server.url("/x.zip"), &StoreOptions::default())).unwrap();
+    assert_eq!(opened.root.key(), "");
+    let plain = run(crate::open(&server.url("/fake.zip"), &StoreOptions::default())).unwrap();
+    assert_eq!(plain.root.key(), "fake.zip");
+    for name in ["v/1", "v/2"] {
+        let blob = run(opened.store.get(&opened.root.child(name), &Want::All)).unwrap().unwrap();
+        assert_eq!(blob.bytes, chunk);
+    }
+    let requests = |path: &str| server.requests().iter().filter(|request| request.starts_with(path)).count();
+    assert_eq!(requests("/x.zip"), 3, "directory, and one per chunk: {:?}", server.requests());
+}

@@ -2,7 +2,7 @@
 use super::Opened;
 use crate::StoreOptions;
 use crate::store::Store;
-use ncirrus_layout::{ObjectId, Result, Want};
+use ncirrus_layout::{ErrorKind, ObjectId, Result, Want};
 #[cfg(feature = "zip")]
 use std::sync::Arc;
 
@@ -24,21 +24,25 @@ pub(crate) fn is_zip_name(path: &str) -> bool {
 
 /// Opens what lies in a zip file, if the dataset is one.
 pub(super) async fn look_into_zip(opened: Opened, options: &StoreOptions) -> Result<Opened> {
-    if !is_zip(opened.store.as_ref(), &opened).await? {
+    if opened.root.key().is_empty() && opened.store.facts().lists {
         return Ok(opened);
     }
-    inside(opened, options).await
-}
-
-async fn is_zip(store: &dyn Store, opened: &Opened) -> Result<bool> {
-    if opened.root.key().is_empty() && opened.store.facts().lists {
-        return Ok(false);
+    let is_local = opened.store.local().is_some();
+    let is_named = opened.url.fragment().modes().contains("zip") || is_zip_name(opened.root.key());
+    match (is_local, is_named) {
+        (true, _) if starts_like_zip(opened.store.as_ref(), &opened.root).await? => {
+            inside(opened, options).await
+        }
+        // Over a network a name is believed until the end of the file says otherwise.
+        (false, true) => match inside(opened.clone(), options).await {
+            Err(error) if error.kind() == ErrorKind::Malformed => {
+                let is_zip = starts_like_zip(opened.store.as_ref(), &opened.root).await?;
+                if is_zip { Err(error) } else { Ok(opened) }
+            }
+            other => other,
+        },
+        _ => Ok(opened),
     }
-    let named = opened.url.fragment().modes().contains("zip") || is_zip_name(opened.root.key());
-    if store.local().is_none() && !named {
-        return Ok(false);
-    }
-    starts_like_zip(store, &opened.root).await
 }
 
 async fn starts_like_zip(store: &dyn Store, object: &ObjectId) -> Result<bool> {
