@@ -122,8 +122,11 @@ impl CreateOptions {
 
     /// The store's options, with those of this creation.
     pub(crate) fn stores(&self, stores: &StoreOptions) -> StoreOptions {
-        let layout = if self.zip_top_folder { ZipLayout::TopFolder } else { stores.zip_layout };
-        StoreOptions { zip_layout: layout, ..stores.clone() }
+        let mut stores = stores.clone();
+        if self.zip_top_folder {
+            stores.zip_layout = ZipLayout::TopFolder;
+        }
+        stores
     }
 
     /// Decides the kind where the URL tells it, and among the netCDF-3 kinds the first that holds the model.
