@@ -142,17 +142,19 @@ impl Defined {
         closed: &HashMap<VarId, Error>,
         model: &Model,
     ) -> Result<Moves> {
-        let mut moves = Moves::default();
+        let taken = self.plans.values().map(|plan| plan.key.clone()).collect();
+        let mut moves = Moves { taken, ..Moves::default() };
         let alive: HashSet<VarId> = model.variables().into_iter().collect();
         let gone: Vec<VarId> = self.plans.keys().filter(|var| !alive.contains(var)).copied().collect();
         for var in gone {
             let committed = self.states.remove(&var).is_some_and(|state| state.extent.is_some());
             if let Some(plan) = self.plans.remove(&var) {
+                moves.taken.remove(&plan.key);
                 let list = if committed { &mut self.removed } else { &mut moves.dropped };
                 list.push(plan.key.clone());
             }
         }
-        self.redefine_groups(model);
+        self.redefine_groups(model)?;
         for var in model.variables() {
             if !closed.contains_key(&var) {
                 self.redefine_variable(writer, model, var, &mut moves)
@@ -162,18 +164,21 @@ impl Defined {
         Ok(moves)
     }
 
-    fn redefine_groups(&mut self, model: &Model) {
-        let alive: HashMap<GroupId, String> = model
-            .walk()
-            .into_iter()
-            .map(|id| (id, model.group_path(id).trim_start_matches('/').to_owned()))
-            .collect();
+    fn redefine_groups(&mut self, model: &Model) -> Result<()> {
+        let key = |id: GroupId| model.group_path(id).trim_start_matches('/').to_owned();
+        let alive: HashMap<GroupId, String> = model.walk().into_iter().map(|id| (id, key(id))).collect();
+        for (id, key) in &alive {
+            if self.groups.get(id) != Some(key) && self.is_removed(key) {
+                return Err(not_free(key));
+            }
+        }
         for (id, key) in &self.groups {
             if alive.get(id) != Some(key) {
                 self.removed.push(key.clone());
             }
         }
         self.groups = alive;
+        Ok(())
     }
 
     fn redefine_variable(
@@ -186,10 +191,8 @@ impl Defined {
         let Some(variable) = model.variable(var) else { return Ok(()) };
         let key = model.variable_path(var).trim_start_matches('/').to_owned();
         let old_key = self.plans.get(&var).map(|plan| plan.key.clone());
-        if old_key.as_ref() != Some(&key) && self.is_taken(&key) {
-            let message =
-                format!("the name {key:?} belongs to something that is not removed yet; sync first");
-            return Err(Error::unsupported(message));
+        if old_key.as_ref() != Some(&key) && (moves.taken.contains(&key) || self.is_removed(&key)) {
+            return Err(not_free(&key));
         }
         if let Some(old) = old_key.filter(|old| *old != key) {
             if self.states.get(&var).is_some_and(|state| state.has_data || state.extent.is_some()) {
@@ -218,7 +221,8 @@ impl Defined {
         }
     }
 
-    fn is_taken(&self, key: &str) -> bool {
+    /// Whether the tree is removed by the next commit.
+    fn is_removed(&self, key: &str) -> bool {
         let below = |tree: &String| key.strip_prefix(tree.as_str()).is_some_and(|rest| rest.starts_with('/'));
         self.removed.iter().any(|tree| tree == key || below(tree))
     }
@@ -227,6 +231,8 @@ impl Defined {
 /// What definitions make necessary at once.
 #[derive(Debug, Default)]
 struct Moves {
+    /// Keys of variables before this definition, those that are renamed by it included.
+    taken: HashSet<String>,
     /// Trees of variables that were never committed.
     dropped: Vec<String>,
     copied: Vec<(String, String)>,
@@ -239,6 +245,10 @@ impl Moves {
             self.copied.iter().map(|(from, to)| Put::CopyTree { from: root.child(from), to: root.child(to) });
         dropped.chain(copied).collect()
     }
+}
+
+fn not_free(key: &str) -> Error {
+    Error::unsupported(format!("the name {key:?} is free only after what had it was synced away; sync first"))
 }
 
 /// The axis along which most cells will lie: the longest.

@@ -131,6 +131,54 @@ fn a_name_is_free_again_only_after_a_commit() {
 }
 
 #[test]
+fn names_are_not_swapped_over_data() {
+    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut model = basic();
+    hand.define(&model);
+    hand.commit(&model);
+    let (lat, lon) = (model.variable_at("lat").unwrap(), model.variable_at("lon").unwrap());
+    for (var, name) in [(lat, "passing"), (lon, "lat"), (lat, "lon")] {
+        model.rename_variable(var, name).unwrap();
+    }
+    let view = MemoryView::new(hand.objects.clone());
+    let refused = format!("{:?}", hand.placer.define(&view, &model));
+    assert!(refused.contains("sync first"), "{refused}");
+}
+
+#[test]
+fn a_group_is_renamed_with_its_variables() {
+    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut model = wide();
+    hand.define(&model);
+    let w = model.variable_at("g/inner/w w").unwrap();
+    hand.place(w, &[0, 0], &[1; 8]);
+    hand.commit(&model);
+    let g = model.group_at("g").unwrap();
+    model.rename_group(g, "h").unwrap();
+    hand.define(&model);
+    hand.commit(&model);
+    assert!(!hand.objects.keys().any(|key| key.starts_with("g/")));
+    assert!(hand.objects.find("h/inner/w w/0.0").is_some());
+    assert!(text(&hand.objects, "h/inner/w w/.zattrs").contains(r#"["/h/inner/y","/lon"]"#));
+    assert!(opened(&hand.objects).unwrap().variable_at("h/inner/w w").is_some());
+}
+
+#[test]
+fn a_variable_that_was_never_committed_is_forgotten_at_once() {
+    let mut hand = Hand::create(&ZarrWriter::default());
+    let mut model = basic();
+    hand.define(&model);
+    let v = model.variable_at("v").unwrap();
+    hand.place(v, &[0, 0], &[1; 48]);
+    model.remove_variable(v).unwrap();
+    model.add_variable(model.root(), "v", Atomic::Byte.into(), &[]).unwrap();
+    hand.define(&model);
+    hand.commit(&model);
+    assert!(hand.objects.find("v/0.0").is_none());
+    assert!(text(&hand.objects, "v/.zarray").contains(r#""dtype": "|i1""#));
+}
+
+#[test]
 fn what_was_written_cannot_change_its_type_or_fill() {
     let mut hand = Hand::create(&ZarrWriter::default());
     let mut model = basic();
