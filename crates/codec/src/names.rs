@@ -5,6 +5,7 @@ mod hdf5;
 mod table;
 mod v3;
 
+use crate::codecs::szip::usual_scanline;
 use crate::parameters::Parameters;
 use crate::{CodecError, Element};
 use ncirrus_model::{CodecSpace, CodecSpec};
@@ -61,6 +62,26 @@ pub fn translate(spec: &CodecSpec, to: CodecSpace, element: &Element) -> Result<
             Ok(CodecSpec::V3 { name: (*v3_name).to_owned(), configuration })
         }
     }
+}
+
+/// The codecs of a variable of that shape, with what follows from the shape and was not written down: netcdf-c codes
+/// szip chunks by the scanlines of the variable, and HDF5 by those of the chunk (`nczarr.md` 11.5).
+pub fn with_shape(specs: &[CodecSpec], shape: &[u64]) -> Vec<CodecSpec> {
+    specs.iter().map(|spec| with_scanline(spec, shape).unwrap_or_else(|| spec.clone())).collect()
+}
+
+fn with_scanline(spec: &CodecSpec, shape: &[u64]) -> Option<CodecSpec> {
+    const KEY: &str = "pixels-per-scanline";
+    let CodecSpec::V2(map) = spec else { return None };
+    let parameters = Parameters::new("szip", map);
+    if find(spec)?.kind != Kind::Szip || parameters.get(KEY).is_some() {
+        return None;
+    }
+    let block = parameters.size("pixels-per-block").ok()?.unwrap_or(16);
+    let scanline = usual_scanline(shape, u64::try_from(block).ok()?).ok()?;
+    let mut map = map.clone();
+    map.insert(KEY.to_owned(), Value::from(scanline));
+    Some(CodecSpec::V2(map))
 }
 
 /// Reduces a description to the codec and its Zarr v2 parameters.

@@ -68,7 +68,7 @@ impl Szip {
         let scanline = match stated {
             Some(0) => return Err(parameters.bad("pixels-per-scanline", &Value::from(0))),
             Some(pixels) => pixels,
-            None => usual_scanline(chunk, block as u64)?,
+            None => usual_scanline(&chunk.shape, block as u64)?,
         };
         let spread = if bits > 24 { bits / 8 } else { 1 };
         let sample_bits = if spread > 1 { 8 } else { bits };
@@ -192,9 +192,9 @@ impl Codec for Szip {
 }
 
 /// Pixels per scanline as HDF5 chooses them: the fastest dimension, if that is neither too short nor too long.
-fn usual_scanline(chunk: &ChunkInfo, block: u64) -> Result<usize, CodecError> {
-    let fastest = chunk.shape.last().copied().unwrap_or(1);
-    let total = chunk.shape.iter().try_fold(1u64, |product, &len| product.checked_mul(len));
+pub(crate) fn usual_scanline(shape: &[u64], block: u64) -> Result<usize, CodecError> {
+    let fastest = shape.last().copied().unwrap_or(1);
+    let total = shape.iter().try_fold(1u64, |product, &len| product.checked_mul(len));
     let scanline = if fastest < block {
         total.unwrap_or(u64::MAX).min(block * MOST_BLOCKS_PER_SCANLINE)
     } else if fastest <= MOST_PIXELS_PER_SCANLINE {
@@ -203,7 +203,7 @@ fn usual_scanline(chunk: &ChunkInfo, block: u64) -> Result<usize, CodecError> {
         block * MOST_BLOCKS_PER_SCANLINE
     };
     let scanline = usize::try_from(scanline).ok().filter(|&pixels| pixels > 0);
-    scanline.ok_or_else(|| CodecError::unsupported(NAME, format!("a chunk of shape {:?}", chunk.shape)))
+    scanline.ok_or_else(|| CodecError::unsupported(NAME, format!("a chunk of shape {shape:?}")))
 }
 
 /// The length of a run of zero blocks, of which `done` lie before it in the scanline of `blocks`.
