@@ -74,6 +74,16 @@ const POWERS_OF_10: [u64; 19] = {
     powers
 };
 
+/// Powers of ten from -22 to 22. Those below 1 are not exact, so only a value beyond one is surely above the power.
+const POWERS: [f64; 45] = [
+    1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8,
+    1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// Where 1 stands in [`POWERS`].
+const ESTIMATE_OFFSET: i32 = 22;
+
 /// Digits as an integer of exactly `precision` digits, and the exponent of the first. `None` when the value is so
 /// large or small that the product below does not fit 128 bits.
 fn round_exactly(value: f64, precision: usize) -> Option<(u64, i32)> {
@@ -85,8 +95,7 @@ fn round_exactly(value: f64, precision: usize) -> Option<(u64, i32)> {
     let mantissa = (bits & ((1 << 52) - 1)) | (1 << 52);
     let binary_exponent = biased - 1075;
     let (low, high) = (*POWERS_OF_10.get(precision - 1)?, *POWERS_OF_10.get(precision)?);
-    // 0.30103 is log10(2): the estimate is the decimal exponent or one less.
-    let mut exponent = ((biased - 1023) * 30_103).div_euclid(100_000);
+    let mut exponent = estimate(value, biased - 1023);
     for _ in 0..3 {
         let scale = i32::try_from(precision).ok()? - 1 - exponent;
         let rounded = scaled(mantissa, binary_exponent, scale)?;
@@ -100,6 +109,16 @@ fn round_exactly(value: f64, precision: usize) -> Option<(u64, i32)> {
         }
     }
     None
+}
+
+/// The decimal exponent of a value whose binary exponent is given, or one less; never more, for rounding up to the next
+/// power would hide it.
+#[inline]
+fn estimate(value: f64, binary: i32) -> i32 {
+    // 30103 / 100000 is log10(2); no multiple of it comes so near an integer that the difference would show.
+    let low = (binary * 30_103).div_euclid(100_000);
+    let next = usize::try_from(low + 1 + ESTIMATE_OFFSET).ok().and_then(|at| POWERS.get(at));
+    low + i32::from(next.is_some_and(|&next| value > next))
 }
 
 /// `mantissa * 2^binary * 10^scale`, rounded to an integer, ties to even.
