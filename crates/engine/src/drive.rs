@@ -11,7 +11,7 @@ use ncirrus_layout::{
     Blob, Error, Memo, Need, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want,
 };
 use ncirrus_model::{Selection, Values};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -227,8 +227,10 @@ impl Sorted {
     fn requests(&self, snapshot: &Snapshot) -> Vec<(ObjectId, Want)> {
         let facts = snapshot.store().facts();
         let mut ranges: Vec<_> = self.exact.iter().cloned().collect();
+        let mut blocks = HashMap::new();
         for (object, range) in &self.parse {
-            let end = range.start.saturating_add(snapshot.next_block(object)).max(range.end);
+            let block = *blocks.entry(object).or_insert_with(|| snapshot.next_block(object));
+            let end = range.start.saturating_add(block).max(range.end);
             ranges.push((object.clone(), range.start..end));
         }
         ranges.retain(|(object, _)| !self.whole.contains(object));
