@@ -82,8 +82,11 @@ impl Blueprint {
         let fixed_size = whole.packed_len(variable.ty).is_some();
         let shape = self.model.shape(var);
         if let Some(copy) = self.model.variable_mut(var) {
-            if let Some(storage) = storage {
-                copy.storage = storage;
+            // How another format stored it whole says nothing of how it is stored well here.
+            match storage {
+                Some(storage) => copy.storage = storage,
+                None if matches!(copy.storage, Storage::Chunked(_)) => {}
+                None => copy.storage = Storage::Default,
             }
             fit_chunks(&mut copy.storage, &shape);
             match &options.filters {
