@@ -40,7 +40,11 @@ impl CloudStore {
     pub fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Self> {
         let built =
             build::connect(bucket, fragment, options).map_err(|error| error.at_object(bucket.address()))?;
-        Ok(Self { id: StoreId::new(bucket.address()), objects: built.objects, pages: Some(built.pages) })
+        let address = match identity(fragment, options) {
+            Some(who) => bucket.address().replacen("://", &format!("://{who}@"), 1),
+            None => bucket.address(),
+        };
+        Ok(Self { id: StoreId::new(address), objects: built.objects, pages: Some(built.pages) })
     }
 
     /// The objects of a store that was made otherwise.
@@ -166,6 +170,12 @@ impl CloudStore {
         };
         Ok(Listing { entries: entries(prefix.key(), &found), next })
     }
+}
+
+/// Who asks, where it is not whom the environment names: two users never share a cache.
+fn identity(fragment: &Fragment, options: &StoreOptions) -> Option<String> {
+    let settings = (!options.settings.is_empty()).then(|| options.connections.mark(&options.settings));
+    settings.or_else(|| fragment.value("aws.profile").map(str::to_owned))
 }
 
 /// Names directly below a prefix, in byte order.

@@ -6,7 +6,7 @@ use reqwest::{Client, ClientBuilder};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::fmt;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -36,8 +36,7 @@ impl Connections {
     }
 
     /// A mark that tells secrets apart without telling them.
-    #[cfg(feature = "http")]
-    pub(crate) fn mark(&self, secrets: &[Option<&str>]) -> String {
+    pub(crate) fn mark(&self, secrets: impl Hash) -> String {
         format!("{:016x}", self.0.marks.hash_one(secrets))
     }
 }

@@ -1,8 +1,10 @@
 //! Objects in files below a directory.
 mod durability;
 mod handles;
+#[cfg(test)]
+mod tests;
 
-use crate::store::{Blocking, Facts, LocalStore, Precondition, Store};
+use crate::store::{Blocking, Facts, LocalStore, Precondition, ReadAt, Store};
 use crate::{fault, key, memory, page, platform, temporary, want};
 use bytes::Bytes;
 use durability::Unsynced;
@@ -141,6 +143,19 @@ impl DirectoryStore {
     }
 }
 
+/// A file that was opened for several reads; `None` when it does not exist.
+struct OpenFile<'a> {
+    file: Option<Arc<File>>,
+    object: &'a ObjectId,
+}
+
+impl ReadAt for OpenFile<'_> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
+        let Some(file) = &self.file else { return Ok(None) };
+        platform::read_at(file, buffer, offset).map(Some).map_err(|error| fault::of_io(error, self.object))
+    }
+}
+
 impl LocalStore for DirectoryStore {
     fn id(&self) -> &StoreId {
         &self.id
@@ -165,6 +180,11 @@ impl LocalStore for DirectoryStore {
     fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
         let Some((file, _)) = self.open(object)? else { return Ok(None) };
         platform::read_at(&file, buffer, offset).map(Some).map_err(|error| fault::of_io(error, object))
+    }
+
+    fn opened<'a>(&'a self, object: &'a ObjectId) -> Result<Box<dyn ReadAt + 'a>> {
+        let file = self.open(object)?.map(|(file, _)| file);
+        Ok(Box::new(OpenFile { file, object }))
     }
 
     fn read_whole(&self, object: &ObjectId, limit: u64, buffer: &mut Vec<u8>) -> Result<Option<usize>> {
@@ -313,7 +333,8 @@ impl LocalStore for DirectoryStore {
     }
 }
 
-/// A mark of the state of a file: time, length, and number of its inode.
+/// A mark of the state of a file: time, length, and number of its inode. Two states of one length within a tick of the
+/// file system's clock (some milliseconds) may have the same.
 fn tag_of(metadata: &Metadata) -> Tag {
     let (seconds, nanoseconds, inode) = platform::stamp(metadata);
     Tag::new(format!("{seconds:x}.{nanoseconds:x}-{:x}-{inode:x}", metadata.len()))

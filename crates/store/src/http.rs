@@ -2,7 +2,7 @@
 mod answer;
 mod retry;
 #[cfg(test)]
-mod server;
+pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
@@ -54,7 +54,7 @@ impl HttpStore {
             (None, None) => String::new(),
             (query, login) => {
                 let (user, password) = login.unzip();
-                format!("{}@", connections.mark(&[query, user, password.flatten()]))
+                format!("{}@", connections.mark([query, user, password.flatten()]))
             }
         };
         let scheme = url.scheme().as_str();

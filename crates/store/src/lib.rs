@@ -43,7 +43,7 @@ pub use http::HttpStore;
 pub use memory::MemoryStore;
 pub use open::{Opened, open, open_url};
 pub use options::{Credentials, MemoryStores, StoreOptions, ZipLayout};
-pub use store::{Blocking, Facts, LocalStore, Precondition, Store};
+pub use store::{Blocking, Facts, LocalStore, Precondition, ReadAt, Store};
 pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name};
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, ZipWriterStore};

@@ -2,12 +2,13 @@
 use crate::MemoryStore;
 use ncirrus_layout::Limits;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Choices that all stores share. Clones share the stores in memory and the connections.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct StoreOptions {
     /// Whether what is written is on the disk when a barrier or a commit returns.
     pub durable: bool,
@@ -31,6 +32,22 @@ pub struct StoreOptions {
     /// Connections that are kept open.
     #[cfg(any(feature = "http", feature = "cloud"))]
     pub(crate) connections: crate::connections::Connections,
+}
+
+/// Names of the settings only: values may be secret.
+impl fmt::Debug for StoreOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let settings: Vec<&str> = self.settings.keys().map(String::as_str).collect();
+        f.debug_struct("StoreOptions")
+            .field("durable", &self.durable)
+            .field("limits", &self.limits)
+            .field("zip_layout", &self.zip_layout)
+            .field("timeout", &self.timeout)
+            .field("retries", &self.retries)
+            .field("credentials", &self.credentials)
+            .field("settings", &settings)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for StoreOptions {

@@ -64,6 +64,14 @@ pub trait LocalStore: Debug + Send + Sync {
     /// As [`read`](Self::read).
     fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>>;
 
+    /// Opens an object for several reads; whether it exists shows when it is read.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn opened<'a>(&'a self, object: &'a ObjectId) -> Result<Box<dyn ReadAt + 'a>> {
+        Ok(Box::new(Unopened { store: self, object }))
+    }
+
     /// Appends the whole object to `buffer`, which may keep its capacity between calls; `None` when there is no such
     /// object. No `stat` before `open`.
     ///
@@ -149,6 +157,27 @@ pub trait LocalStore: Debug + Send + Sync {
 
     /// What the engine should know to plan well.
     fn facts(&self) -> Facts;
+}
+
+/// An object that was opened for several reads.
+pub trait ReadAt {
+    /// Fills `buffer` from `offset` on and returns how many bytes there were; `None` when there is no such object.
+    ///
+    /// # Errors
+    /// As [`LocalStore::read`].
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>>;
+}
+
+/// An object of a store in which opening would gain nothing.
+struct Unopened<'a, S: ?Sized> {
+    store: &'a S,
+    object: &'a ObjectId,
+}
+
+impl<S: LocalStore + ?Sized> ReadAt for Unopened<'_, S> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
+        self.store.read_into(self.object, offset, buffer)
+    }
 }
 
 /// What the engine should know about a store to plan well.

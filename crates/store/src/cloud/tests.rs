@@ -66,6 +66,13 @@ fn clients_of_every_provider_are_made_without_asking_anyone() {
         let store = CloudStore::connect(&bucket, url.fragment(), &options).unwrap();
         assert_eq!(store.root().child(&bucket.key).to_string(), format!("{}/a", bucket.address()));
     }
+    let settings = [("aws_access_key_id", "AKIA"), ("AWS_SECRET_ACCESS_KEY", "hunter2")];
+    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let options = StoreOptions { settings, ..options };
+    let url = Url::parse("s3://bucket/a").unwrap();
+    let store = CloudStore::connect(&url.bucket().unwrap().unwrap(), url.fragment(), &options).unwrap();
+    let shown = format!("{store:?} {}", store.root());
+    assert!(shown.contains("@bucket") && !shown.contains("hunter2"), "{shown}");
     let nowhere = Bucket {
         provider: Provider::Azure,
         endpoint: None,
@@ -113,4 +120,28 @@ fn failures_do_not_tell_secrets() {
     };
     let told = Fault::from(error).at(&store().root());
     assert_eq!(told.message(), "asked https://host/a in vain and again");
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn a_server_that_speaks_like_amazon_is_asked_over_http() {
+    use crate::http::server::{Page, Server};
+    let server = Server::start([
+        ("/bucket/a/x.nc", Page::Ranged(b"0123456789".to_vec())),
+        ("/bucket/a/closed", Page::Status("403 Forbidden\r\n")),
+    ]);
+    let options = StoreOptions { credentials: Credentials::Anonymous, retries: 0, ..StoreOptions::default() };
+    let address = format!("{}#mode=s3", server.url("/bucket/a/x.nc"));
+    run(async {
+        let opened = crate::open(&address, &options).await?;
+        assert_eq!(opened.root.to_string(), server.url("/bucket/a/x.nc"));
+        conformance::read_digits(opened.store.as_ref(), &opened.root).await?;
+        let sibling = |name: &str| ObjectId::new(opened.root.store.clone(), format!("a/{name}"));
+        assert_eq!(opened.store.get(&sibling("no"), &Want::All).await?, None);
+        let denied = opened.store.get(&sibling("closed"), &Want::All).await.unwrap_err();
+        assert_eq!(denied.kind(), ErrorKind::Denied);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(server.requests()[1], "/bucket/a/x.nc bytes=2-4");
 }

@@ -5,7 +5,7 @@ use super::{Clobber, Finish, Staged, exists};
 use crate::store::{Precondition, Store};
 use crate::{StoreOptions, Url, fault, marker};
 use futures_util::future::{BoxFuture, try_join_all};
-use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
+use ncirrus_layout::{Error, ObjectId, Result, Want};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +17,16 @@ struct TreeFinish {
 
 pub(super) async fn create_tree(url: &Url, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
     let (store, root) = writable(url, options)?;
+    start_tree(store, root, url, clobber).await
+}
+
+/// Makes room for a tree: removes what is replaced, and nothing that is no dataset.
+pub(super) async fn start_tree(
+    store: Arc<dyn Store>,
+    root: ObjectId,
+    url: &Url,
+    clobber: Clobber,
+) -> Result<Staged> {
     if has_marker(store.as_ref(), &root).await? {
         if clobber == Clobber::Never {
             return Err(exists(&root));
@@ -53,7 +63,7 @@ pub(super) async fn upload(
     store.upload(object, file, when).await.map(|_| ())
 }
 
-pub(super) fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, ObjectId)> {
+fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, ObjectId)> {
     let opened = match url.scheme() {
         crate::Scheme::Memory => {
             let store = options.memory.create(url.host());
@@ -77,11 +87,11 @@ async fn has_marker(store: &dyn Store, root: &ObjectId) -> Result<bool> {
 
 /// Removes a dataset; its markers first, so that what is left of it at any moment is no dataset.
 async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result<()> {
+    if root.key().is_empty() {
+        return Err(fault::conflict("the whole bucket is not replaced", root));
+    }
     for marker in marker::below(root) {
         store.delete(&marker).await?;
-    }
-    if root.key().is_empty() {
-        return Err(Error::new(ErrorKind::Conflict, "the whole bucket is not replaced").at_object(root));
     }
     store.delete_tree(root).await
 }

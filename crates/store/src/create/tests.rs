@@ -247,6 +247,91 @@ fn zip_files_are_created_updated_and_read() {
     }
 }
 
+#[cfg(feature = "zip")]
+#[test]
+fn zip_files_in_memory_are_sent_when_they_are_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = StoreOptions { scratch: Some(folder.path().to_owned()), ..options() };
+    let address = "memory://m/a/x.zip";
+    let staged = now(create(address, Shape::Tree, Clobber::Never, &options)).unwrap();
+    put(&staged, "zarr.json", b"{}");
+    assert!(options.memory.find("m").unwrap().is_empty());
+    now(staged.commit()).unwrap();
+    assert_eq!(names(folder.path()), [""; 0]);
+    let again = now(create(address, Shape::Tree, Clobber::Never, &options)).unwrap_err();
+    assert_eq!(again.message(), "exists already");
+    let updated = now(update(address, &options)).unwrap();
+    put(&updated, "c/0", b"chunk");
+    now(updated.commit()).unwrap();
+    let opened = now(open(address, &options)).unwrap();
+    let read = now(opened.store.get(&opened.root.child("c/0"), &Want::All)).unwrap().unwrap();
+    assert_eq!(read.bytes.as_ref(), b"chunk");
+    assert_eq!(opened.container.unwrap().1.key(), "a/x.zip");
+}
+
+#[cfg(feature = "cloud")]
+#[test]
+fn trees_in_object_stores_are_replaced_only_if_they_are_datasets() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let objects = Arc::new(object_store::memory::InMemory::new());
+    let store: Arc<dyn Store> = Arc::new(crate::CloudStore::new("s3://bucket", objects));
+    let root = ObjectId::new(store.id().clone(), "data/x.zarr");
+    let url = Url::parse("s3://bucket/data/x.zarr").unwrap();
+    runtime.block_on(async {
+        let start = |clobber| remote::start_tree(Arc::clone(&store), root.clone(), &url, clobber);
+        let staged = start(Clobber::Never).await.unwrap();
+        for name in ["v/0", ".zgroup"] {
+            staged.store.put(&staged.root.child(name), "1".into(), Precondition::None).await.unwrap();
+        }
+        staged.commit().await.unwrap();
+        assert_eq!(start(Clobber::Never).await.unwrap_err().message(), "exists already");
+        let replaced = start(Clobber::Replace).await.unwrap();
+        assert_eq!(store.get(&root.child("v/0"), &Want::All).await.unwrap(), None);
+        replaced.store.put(&replaced.root.child("v/1"), "1".into(), Precondition::None).await.unwrap();
+        replaced.abort().await.unwrap();
+        assert_eq!(store.get(&root.child("v/1"), &Want::All).await.unwrap(), None);
+        store.put(&root.child("letter.txt"), "dear".into(), Precondition::None).await.unwrap();
+        let refused = start(Clobber::Replace).await.unwrap_err();
+        assert!(refused.message().contains("no zarr marker"), "{refused}");
+    });
+}
+
+/// Not a test of its own: the process that the next one kills.
+#[test]
+fn a_run_that_is_killed() {
+    let Some(target) = std::env::var_os(KILLED) else { return };
+    for name in ["x.zarr", "x.nc", "x.zip"] {
+        let shape = if name == "x.nc" { Shape::Object } else { Shape::Tree };
+        let staged = stage(&Path::new(&target).join(name), shape, Clobber::Replace).unwrap();
+        let object = if shape == Shape::Tree { staged.root.child("v/0") } else { staged.root.clone() };
+        now(staged.store.put(&object, "half".into(), Precondition::None)).unwrap();
+        std::mem::forget(staged);
+    }
+    std::process::abort();
+}
+
+const KILLED: &str = "NCIRRUS_TEST_KILLED_RUN";
+
+#[test]
+fn a_killed_run_leaves_nothing_that_stops_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    make_tree(&folder.path().join("x.zarr"), Clobber::Never, b"old").unwrap();
+    let killed = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "create::tests::a_run_that_is_killed"])
+        .env(KILLED, folder.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(!killed.success());
+    assert_eq!(names(folder.path()).len(), 4, "three leftovers: {:?}", names(folder.path()));
+    assert_eq!(fs::read(folder.path().join("x.zarr/v/0.0")).unwrap(), b"old");
+    make_tree(&folder.path().join("x.zarr"), Clobber::Replace, b"new").unwrap();
+    make_file(&folder.path().join("x.nc"), Clobber::Never, b"new").unwrap();
+    make_tree(&folder.path().join("x.zip"), Clobber::Never, b"new").unwrap();
+    assert_eq!(names(folder.path()), ["x.nc", "x.zarr", "x.zip"]);
+}
+
 #[test]
 fn directories_and_files_are_updated_in_place() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::thread;
 
 /// What the server does with a path.
 #[derive(Clone)]
-pub(super) enum Page {
+pub(crate) enum Page {
     /// Sends ranges of these bytes.
     Ranged(Vec<u8>),
     /// Sends all bytes, whatever is asked.
@@ -21,8 +21,8 @@ pub(super) enum Page {
 }
 
 /// A running server; it ends with the process.
-pub(super) struct Server {
-    pub(super) address: SocketAddr,
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
     state: Arc<Mutex<State>>,
 }
 
@@ -33,7 +33,7 @@ struct State {
 }
 
 impl Server {
-    pub(super) fn start(pages: impl IntoIterator<Item = (&'static str, Page)>) -> Self {
+    pub(crate) fn start(pages: impl IntoIterator<Item = (&'static str, Page)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let pages = pages.into_iter().map(|(path, page)| (path.to_owned(), page)).collect();
@@ -48,12 +48,12 @@ impl Server {
         Self { address, state }
     }
 
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
     /// Request lines with the interesting headers, in the order in which they came.
-    pub(super) fn requests(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.state.lock().unwrap().requests.clone()
     }
 }
@@ -79,6 +79,9 @@ fn answer(stream: TcpStream, state: &Mutex<State>) {
     send(stream, &page, range.as_deref());
 }
 
+/// The headers that tell the state of an object.
+const STATE: &str = "etag: \"1\"\r\nlast-modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n";
+
 /// The page as it is this time.
 fn turn(page: Option<&mut Page>) -> Page {
     match page {
@@ -96,10 +99,10 @@ fn send(mut stream: TcpStream, page: &Page, range: Option<&str>) {
     let (head, body) = match page {
         Page::Ranged(bytes) => match range {
             Some(range) => part(bytes, range),
-            None => (format!("200 OK\r\netag: \"1\"\r\ncontent-length: {}\r\n", bytes.len()), bytes.clone()),
+            None => (format!("200 OK\r\n{STATE}content-length: {}\r\n", bytes.len()), bytes.clone()),
         },
         Page::Whole(bytes) => {
-            (format!("200 OK\r\netag: \"1\"\r\ncontent-length: {}\r\n", bytes.len()), bytes.clone())
+            (format!("200 OK\r\n{STATE}content-length: {}\r\n", bytes.len()), bytes.clone())
         }
         Page::Cut(bytes) => (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone()),
         Page::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
@@ -124,7 +127,7 @@ fn part(bytes: &[u8], range: &str) -> (String, Vec<u8>) {
         );
     }
     let head = format!(
-        "206 Partial\r\netag: \"1\"\r\ncontent-range: bytes {start}-{}/{size}\r\ncontent-length: {}\r\n",
+        "206 Partial\r\n{STATE}content-range: bytes {start}-{}/{size}\r\ncontent-length: {}\r\n",
         end - 1,
         end - start
     );

@@ -1,0 +1,156 @@
+//! What is special about files.
+use super::*;
+use crate::tests::now;
+use std::thread;
+
+fn store() -> (tempfile::TempDir, DirectoryStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = DirectoryStore::new(folder.path());
+    (folder, store)
+}
+
+fn names(store: &DirectoryStore) -> Vec<String> {
+    let listing = LocalStore::list(store, &store.root(), None).unwrap();
+    listing.entries.into_iter().map(|entry| entry.name).collect()
+}
+
+#[test]
+fn unfinished_files_are_not_listed() {
+    let (folder, store) = store();
+    store.put(&store.root().child("a"), b"1", &Precondition::None).unwrap();
+    fs::write(folder.path().join(".a.1-0011223344556677.put.ncirrus-tmp"), "half").unwrap();
+    fs::write(folder.path().join(".hidden"), "1").unwrap();
+    assert_eq!(names(&store), [".hidden", "a"]);
+}
+
+#[test]
+fn prefixes_that_become_empty_go() {
+    let (folder, store) = store();
+    let object = store.root().child("a/b/c");
+    store.put(&object, b"1", &Precondition::None).unwrap();
+    store.put(&store.root().child("a/d"), b"1", &Precondition::None).unwrap();
+    store.delete(&object).unwrap();
+    assert!(!folder.path().join("a/b").exists() && folder.path().join("a/d").exists());
+    store.delete_tree(&store.root().child("a")).unwrap();
+    assert!(folder.path().exists());
+}
+
+#[test]
+fn names_that_are_too_long_are_absent() {
+    let (_folder, store) = store();
+    let object = store.root().child(&"x".repeat(300));
+    assert_eq!(store.read(&object, &Want::All).unwrap(), None);
+    assert_eq!(store.put(&object, b"", &Precondition::None).unwrap_err().kind(), ErrorKind::Invalid);
+    let longest = store.root().child(&"x".repeat(255));
+    store.put(&longest, b"1", &Precondition::None).unwrap();
+    assert_eq!(names(&store).len(), 1);
+}
+
+#[test]
+fn a_file_read_through_a_kept_handle_is_the_one_that_was_put_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, object) = DirectoryStore::of_file(folder.path().join("x.nc")).unwrap();
+    let read = || store.read(&object, &Want::All).unwrap().map(|blob| blob.bytes);
+    assert_eq!(read(), None);
+    for body in [&b"one"[..], b"two", b"three"] {
+        store.put(&object, body, &Precondition::None).unwrap();
+        assert_eq!(read().as_deref(), Some(body));
+    }
+    store.write_at(&object, 0, b"T").unwrap();
+    assert_eq!(read().as_deref(), Some(&b"Three"[..]));
+    store.delete(&object).unwrap();
+    assert_eq!(read(), None);
+}
+
+#[test]
+fn only_one_of_many_creates_an_object() {
+    let (_folder, store) = store();
+    let object = store.root().child("a/b/lock");
+    let winners: usize = thread::scope(|scope| {
+        let run = || store.put(&object, b"mine", &Precondition::Absent).is_ok();
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
+        threads.into_iter().map(|thread| usize::from(thread.join().unwrap())).sum()
+    });
+    assert_eq!(winners, 1);
+}
+
+#[test]
+fn readers_see_whole_objects_while_others_put_and_delete() {
+    let (_folder, store) = store();
+    let object = store.root().child("a/b/c");
+    thread::scope(|scope| {
+        for byte in [b'x', b'y'] {
+            let (store, object) = (&store, &object);
+            scope.spawn(move || {
+                for _ in 0..200 {
+                    store.put(object, &[byte; 5000], &Precondition::None).unwrap();
+                    store.delete(object).unwrap();
+                }
+            });
+        }
+        for _ in 0..500 {
+            if let Some(blob) = store.read(&object, &Want::All).unwrap() {
+                assert!(blob.bytes.len() == 5000 && blob.bytes.iter().all(|byte| *byte == blob.bytes[0]));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_barrier_is_fine_with_few_files_many_and_gone_ones() {
+    let (folder, store) = store();
+    for count in [1, 3, 40] {
+        for i in 0..count {
+            store.put(&store.root().child(&format!("d/{i}")), b"1", &Precondition::None).unwrap();
+        }
+        fs::remove_file(folder.path().join("d/0")).unwrap();
+        store.barrier().unwrap();
+    }
+    fs::remove_dir_all(folder.path()).unwrap();
+    store.note(&folder.path().join("d/1"));
+    store.barrier().unwrap();
+}
+
+#[test]
+fn large_directories_are_listed_in_pages() {
+    let entries = (0..page::PAGE + 10).map(|i| Entry { name: format!("{i:08}"), is_prefix: false });
+    let first = page::cut(entries.clone(), None);
+    let second = page::cut(entries.clone(), first.next.as_deref());
+    assert_eq!((first.entries.len(), second.entries.len(), second.next), (page::PAGE, 10, None));
+    assert!(entries.eq(first.entries.into_iter().chain(second.entries)));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_pipes_are_refused() {
+    let (folder, store) = store();
+    fs::create_dir(folder.path().join("real")).unwrap();
+    fs::write(folder.path().join("real/x"), "1").unwrap();
+    std::os::unix::fs::symlink("real", folder.path().join("link")).unwrap();
+    let found = store.read(&store.root().child("link/x"), &Want::All).unwrap();
+    assert_eq!(found.unwrap().bytes.as_ref(), b"1");
+    let listing = LocalStore::list(&store, &store.root(), None).unwrap();
+    assert!(listing.entries.iter().all(|entry| entry.is_prefix));
+    rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::Mode::RUSR).unwrap();
+    let error = store.read(&store.root().child("pipe"), &Want::All).unwrap_err();
+    assert_eq!(error.message(), "not a regular file");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_are_not_listed() {
+    use std::os::unix::ffi::OsStrExt;
+    let (folder, store) = store();
+    fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"\xff")), "1").unwrap();
+    assert_eq!(names(&store), [""; 0]);
+}
+
+#[test]
+fn the_current_directory_needs_no_name() {
+    let store = DirectoryStore::new("");
+    assert_eq!(store.root().child("x.nc").to_string(), "x.nc");
+    let (store, object) = DirectoryStore::of_file("Cargo.toml").unwrap();
+    let found = now(store.shared().get(&object, &Want::Range(0..9))).unwrap().unwrap();
+    assert_eq!(found.bytes.as_ref(), b"[package]");
+    assert_eq!(DirectoryStore::of_file("..").unwrap_err().kind(), ErrorKind::Invalid);
+}
