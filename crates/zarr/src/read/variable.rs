@@ -172,6 +172,8 @@ impl Assembly<'_> {
         let default = element.default()?;
         let shown = match (&own, &given) {
             (Some(own), _) => FillValue::Own(own.clone()),
+            // We write none for opaque and compound values: xarray cannot decode a dataset in which one has a fill value.
+            (None, None) if matches!(known.ty, TypeRef::User(_)) && !self.is_foreign() => FillValue::Default,
             (None, None) => FillValue::None,
             (None, Some(given)) if *given == default => FillValue::Default,
             (None, Some(given)) => FillValue::Own(given.clone()),

@@ -180,6 +180,8 @@ fn fill_value(
     match &form.stored {
         StoredType::Char => char_fill(dialect, &values),
         StoredType::Text { .. } => text_fill(dialect, form, &values),
+        // xarray cannot decode a v2 dataset in which such an array has a fill value; the attribute tells it.
+        StoredType::Opaque { .. } | StoredType::Compound { .. } if !is_v3 => (Value::Null, Value::Null),
         StoredType::Opaque { .. } | StoredType::Compound { .. } => {
             let mut bytes = Vec::new();
             let packed = element::pack(model, variable.ty, &values, 0, &mut bytes);

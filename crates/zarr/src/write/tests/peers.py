@@ -89,6 +89,10 @@ def check_xarray():
     equal(data["v"].values, V, "v")
     if dialect != "P":
         equal(data["v"].dims, ("lat", "lon"), "dims")
+    decoded = xarray.open_zarr(root, consolidated=True)
+    equal(np.nan_to_num(decoded["v"].values, nan=-1), V, "decoded v")
+    for name, variable in decoded.items():
+        assert variable.values.shape == variable.shape, name
     if model == "extended":
         equal(data["e"].values, [0, 1, 0], "enum")
         assert list(data["s"].values) == ["one", "\0", ""], "strings"
