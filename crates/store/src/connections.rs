@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Connections that are kept open; clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Connections(Arc<Shared>);
+pub struct Connections(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {

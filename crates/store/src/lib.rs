@@ -36,6 +36,8 @@ mod tests;
 
 #[cfg(feature = "cloud")]
 pub use cloud::CloudStore;
+#[cfg(any(feature = "http", feature = "cloud"))]
+pub use connections::Connections;
 pub use create::{Clobber, Shape, Staged, create, create_url, update};
 pub use directory::DirectoryStore;
 #[cfg(feature = "http")]

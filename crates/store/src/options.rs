@@ -31,7 +31,7 @@ pub struct StoreOptions {
     pub settings: BTreeMap<String, String>,
     /// Connections that are kept open.
     #[cfg(any(feature = "http", feature = "cloud"))]
-    pub(crate) connections: crate::connections::Connections,
+    pub connections: crate::connections::Connections,
 }
 
 /// Names of the settings only: values may be secret.
