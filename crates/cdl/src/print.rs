@@ -194,8 +194,7 @@ impl Printer<'_, '_> {
 
     /// How the variable's values are dates, when dates are wanted.
     pub(crate) fn time_axis(&self, id: VarId) -> Option<TimeAxis> {
-        let group = self.model.variable_group(id)?;
-        TimeAxis::of(self.model, group, id, self.options.times?)
+        TimeAxis::of(self.model, id, self.options.times?)
     }
 
     /// Tells a fault in the text and remembers it.

@@ -4,7 +4,7 @@ mod moment;
 mod units;
 
 use calendar::Calendar;
-use ncirrus_model::{Attribute, GroupId, Model, TypeRef, Values, VarId, Variable};
+use ncirrus_model::{Attribute, Model, TypeRef, Values, VarId, Variable};
 use units::{Base, Unit, parse_units};
 
 use crate::TimeStyle;
@@ -22,18 +22,19 @@ pub(crate) struct TimeAxis {
 impl TimeAxis {
     /// The variable's time axis, if it has one: its own, or that of the variable whose bounds it holds.
     ///
-    /// As in the reference, bounds count only when they have units of their own that begin with a unit of time; the
-    /// rest of those units is not looked at.
-    pub(crate) fn of(model: &Model, group: GroupId, id: VarId, style: TimeStyle) -> Option<Self> {
+    /// As in the reference only the last variable of the dataset that names bounds counts, and its bounds are known by
+    /// their name alone, whatever units they have of their own.
+    pub(crate) fn of(model: &Model, id: VarId, style: TimeStyle) -> Option<Self> {
         let variable = model.variable(id)?;
-        let is_number = matches!(variable.ty, TypeRef::Atomic(atomic) if atomic.is_numeric());
-        if !is_number || !units::begins_with_time(&text(variable, "units")?) {
+        if !matches!(variable.ty, TypeRef::Atomic(atomic) if atomic.is_numeric()) {
             return None;
         }
-        let bounded = model.group(group)?.vars.iter().filter_map(|&other| model.variable(other));
-        let mut bounded =
-            bounded.filter(|other| text(other, "bounds").as_deref() == Some(variable.name.as_str()));
-        bounded.find_map(|other| Self::own(other, style)).or_else(|| Self::own(variable, style))
+        let mut others = model.variables().into_iter().rev().filter_map(|other| model.variable(other));
+        match others.find_map(|other| Some((text(other, "bounds")?, other))) {
+            Some((bounds, other)) if bounds == variable.name => Self::own(other, style),
+            _ => None,
+        }
+        .or_else(|| Self::own(variable, style))
     }
 
     fn own(variable: &Variable, style: TimeStyle) -> Option<Self> {

@@ -25,11 +25,6 @@ const YEAR_MAX: i64 = 100_000_000;
 
 const YEARS: Unit = Unit::Months(12.0);
 
-/// Whether the first word is a unit of time.
-pub(super) fn begins_with_time(units: &str) -> bool {
-    units.split_ascii_whitespace().next().and_then(unit).is_some()
-}
-
 /// Unit and base of "X since Y"; `None` for anything else.
 pub(super) fn parse_units(units: &str, calendar: Calendar) -> Option<(Unit, Base)> {
     let mut words = units.split_ascii_whitespace();
