@@ -77,10 +77,7 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     let own = own_fill(model, variable)?;
     let (fill, copied_fill) = fill_value(writer.dialect, model, variable, &form, own.as_ref());
     let (codecs, compressor) = codecs(writer.dialect, &form, order, &variable.filters)?;
-    let default = match model.base_atomic(variable.ty) {
-        Some(atomic) if matches!(variable.ty, TypeRef::Atomic(_)) => Some(default_fill(atomic)),
-        _ => element::zero(model, variable.ty),
-    };
+    let default = default_element(model, variable.ty);
     let encoding = Encoding {
         grid: ChunkGrid::regular(chunks.clone())?,
         edge: Edge::Full,
@@ -159,40 +156,44 @@ fn fill_value(
     own: Option<&Values>,
 ) -> (Value, Value) {
     let is_v3 = dialect.zarr_format() == 3;
+    let twice = |value: Value| (value.clone(), value);
     if form.framing.is_some() {
-        let text = match own {
-            Some(Values::String(strings)) => strings.get(0).and_then(|text| std::str::from_utf8(text).ok()),
-            _ => None,
-        };
-        let text = json!(text.unwrap_or_default());
-        return (text.clone(), text);
+        return twice(framed_fill(own));
     }
     if own.is_none() && variable.fill == FillValue::None && !is_v3 {
-        return (Value::Null, Value::Null);
+        return twice(Value::Null);
     }
-    let zero = || element::zero(model, variable.ty);
-    let values = match (own, variable.ty) {
-        (Some(own), _) => Some(own.clone()),
-        (None, TypeRef::Atomic(atomic)) => Some(default_fill(atomic)),
-        (None, TypeRef::User(_)) => zero(),
-    };
-    let Some(values) = values else { return (Value::Null, Value::Null) };
+    let values = own.cloned().or_else(|| default_element(model, variable.ty));
+    let Some(values) = values else { return twice(Value::Null) };
     match &form.stored {
         StoredType::Char => char_fill(dialect, &values),
         StoredType::Text { .. } => text_fill(dialect, form, &values),
         // xarray cannot decode a v2 dataset in which such an array has a fill value; the attribute tells it.
-        StoredType::Opaque { .. } | StoredType::Compound { .. } if !is_v3 => (Value::Null, Value::Null),
+        StoredType::Opaque { .. } | StoredType::Compound { .. } if !is_v3 => twice(Value::Null),
         StoredType::Opaque { .. } | StoredType::Compound { .. } => {
             let mut bytes = Vec::new();
             let packed = element::pack(model, variable.ty, &values, 0, &mut bytes);
-            let text = packed.map_or(Value::Null, |()| json!(base64::encode(&bytes)));
-            (text.clone(), text)
+            twice(packed.map_or(Value::Null, |()| json!(base64::encode(&bytes))))
         }
-        _ => {
-            let number = element::number(&values, 0).unwrap_or(Value::Null);
-            (number.clone(), number)
-        }
+        _ => twice(element::number(&values, 0).unwrap_or(Value::Null)),
     }
+}
+
+/// What elements hold that were never written: the default of atomic types, zero of others.
+fn default_element(model: &Model, ty: TypeRef) -> Option<Values> {
+    match ty {
+        TypeRef::Atomic(atomic) => Some(default_fill(atomic)),
+        TypeRef::User(_) => element::zero(model, ty),
+    }
+}
+
+/// The fill value of elements without fixed size: text, or nothing.
+fn framed_fill(own: Option<&Values>) -> Value {
+    let text = match own {
+        Some(Values::String(strings)) => strings.get(0).and_then(|text| std::str::from_utf8(text).ok()),
+        _ => None,
+    };
+    json!(text.unwrap_or_default())
 }
 
 fn char_fill(dialect: Dialect, values: &Values) -> (Value, Value) {

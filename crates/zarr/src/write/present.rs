@@ -140,19 +140,7 @@ fn read_objects(
     dialect: Dialect,
 ) -> Step<(Objects, Objects, bool)> {
     let is_v3 = dialect.zarr_format() == 3;
-    let group_names: &[&str] =
-        if is_v3 { &[special::ZARR_JSON] } else { &[special::ZGROUP, special::ZATTRS] };
-    let array_names: &[&str] =
-        if is_v3 { &[special::ZARR_JSON] } else { &[special::ZARRAY, special::ZATTRS] };
-    let mut keys = vec![special::ZMETADATA.to_owned(), special::ZARRAY.to_owned()];
-    for group in tree.walk() {
-        let prefix = key(&tree.group_path(group));
-        keys.extend(group_names.iter().map(|name| join_key(&prefix, name)));
-    }
-    for var in tree.variables() {
-        let prefix = key(&tree.variable_path(var));
-        keys.extend(array_names.iter().map(|name| join_key(&prefix, name)));
-    }
+    let keys = document_keys(tree, is_v3);
     let values = join(keys.iter(), |key| read_value(view, &root.child(key)))?;
     let mut objects: Objects =
         keys.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))).collect();
@@ -174,6 +162,24 @@ fn read_objects(
     let consolidated =
         zmetadata.is_some() || (is_v3 && objects.get(special::ZARR_JSON).is_some_and(has_consolidated));
     Ok((objects, copies, consolidated))
+}
+
+/// Keys of all documents that a dataset of that tree may have.
+fn document_keys(tree: &Model, is_v3: bool) -> Vec<String> {
+    let group_names: &[&str] =
+        if is_v3 { &[special::ZARR_JSON] } else { &[special::ZGROUP, special::ZATTRS] };
+    let array_names: &[&str] =
+        if is_v3 { &[special::ZARR_JSON] } else { &[special::ZARRAY, special::ZATTRS] };
+    let mut keys = vec![special::ZMETADATA.to_owned(), special::ZARRAY.to_owned()];
+    for group in tree.walk() {
+        let prefix = key(&tree.group_path(group));
+        keys.extend(group_names.iter().map(|name| join_key(&prefix, name)));
+    }
+    for var in tree.variables() {
+        let prefix = key(&tree.variable_path(var));
+        keys.extend(array_names.iter().map(|name| join_key(&prefix, name)));
+    }
+    keys
 }
 
 fn has_consolidated(root: &Value) -> bool {
