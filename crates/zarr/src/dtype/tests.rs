@@ -4,8 +4,8 @@ use crate::json::{Json, parse};
 use bytes::Bytes;
 use ncirrus_layout::{ErrorKind, Limits, TextEncoding};
 
-const NCZARR: TextRules = TextRules { big_s1_is_char: true, u1_is_char: false, nul_is_nil: true };
-const FOREIGN: TextRules = TextRules { big_s1_is_char: false, u1_is_char: false, nul_is_nil: false };
+const NCZARR: TextRules = TextRules { big_s1_is_char: true, u1_is_char: false };
+const FOREIGN: TextRules = TextRules { big_s1_is_char: false, u1_is_char: false };
 
 fn json(text: &str) -> Json {
     parse(&Bytes::copy_from_slice(text.as_bytes()), &Limits::default()).unwrap()
@@ -40,9 +40,9 @@ fn numbers_of_every_size_and_order_are_known() {
 fn one_byte_of_text_depends_on_the_writer() {
     let text = |byte_len, encoding| StoredType::Text { byte_len, encoding };
     assert_eq!(v2_of(">S1", NCZARR).stored, StoredType::Char);
-    assert_eq!(v2_of(">S1", FOREIGN).stored, text(1, TextEncoding::NulPaddedEmpty));
+    assert_eq!(v2_of(">S1", FOREIGN).stored, text(1, TextEncoding::NulPadded));
     assert_eq!(v2_of("|S1", NCZARR).stored, text(1, TextEncoding::NulPadded));
-    assert_eq!(v2_of("|S7", FOREIGN).stored, text(7, TextEncoding::NulPaddedEmpty));
+    assert_eq!(v2_of("|S7", FOREIGN).stored, text(7, TextEncoding::NulPadded));
     let old = TextRules { u1_is_char: true, ..NCZARR };
     assert_eq!(v2_of("<U1", old).stored, StoredType::Char);
     assert_eq!(v2_of("<U3", old).stored, text(12, TextEncoding::Utf32(ByteOrder::Little)));

@@ -11,8 +11,6 @@ pub(crate) struct TextRules {
     pub(crate) big_s1_is_char: bool,
     /// `<U1` is char, one byte per cell: V1 and UC.
     pub(crate) u1_is_char: bool,
-    /// An element of nothing but NUL is a null string: netcdf-c.
-    pub(crate) nul_is_nil: bool,
 }
 
 /// Parses a `dtype`; an object type also needs the array's filters, and the one that makes elements bytes is named in
@@ -79,7 +77,7 @@ fn scalar(text: &str, rules: TextRules) -> Result<DataType> {
         ('f', 8, "") => Ok(DataType::atomic(Atomic::Double, stored_number(Atomic::Double, order))),
         ('c', 8, "") => Ok(DataType::complex(Atomic::Float, order)),
         ('c', 16, "") => Ok(DataType::complex(Atomic::Double, order)),
-        ('S' | 'a', _, "") => Ok(fixed_text(size, rules)),
+        ('S' | 'a', _, "") => Ok(fixed_text(size)),
         ('U', _, "") => utf32(size, order).ok_or_else(unknown),
         ('V', _, "") => Ok(DataType::opaque(size)),
         ('M' | 'm', 8, _) => Ok(time(unit, kind == 'M', order)),
@@ -105,9 +103,9 @@ fn integer(size: u64, signed: bool, order: ByteOrder) -> Option<DataType> {
     Some(DataType::atomic(atomic, stored_number(atomic, order)))
 }
 
-fn fixed_text(byte_len: u64, rules: TextRules) -> DataType {
-    let encoding = if rules.nul_is_nil { TextEncoding::NulPadded } else { TextEncoding::NulPaddedEmpty };
-    DataType::atomic(Atomic::String, StoredType::Text { byte_len, encoding })
+/// Text in a fixed number of bytes; an element of nothing but NUL is a null string, whoever wrote it.
+fn fixed_text(byte_len: u64) -> DataType {
+    DataType::atomic(Atomic::String, StoredType::Text { byte_len, encoding: TextEncoding::NulPadded })
 }
 
 /// Text of so many characters of four bytes each.

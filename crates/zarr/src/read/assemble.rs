@@ -2,6 +2,7 @@
 use super::array::rules;
 use super::attributes::attributes;
 use super::catalog::ZarrCatalog;
+use super::dimensions::Dimensions;
 use super::extension::{self, Nesting};
 use super::node::{Dataset, GroupNode};
 use super::provenance::Provenance;
@@ -12,7 +13,7 @@ use crate::json::Json;
 use crate::special::{EXTENSION, PROPERTIES};
 use ncirrus_layout::{Error, Limits, ObjectId, OpenOptions, Result, Source};
 use ncirrus_model::{
-    Attribute, AttributeState, Attributes, Dimension, EnumMember, Fault, GroupId, Model, UserKind, UserType,
+    Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, UserKind, UserType,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub(super) struct Assembly<'a> {
     pub(super) repairs: bool,
     pub(super) limits: &'a Limits,
     pub(super) warnings: Vec<String>,
+    /// Dimensions by name.
+    pub(super) dimensions: Dimensions,
     /// What stands between the indices in chunk names.
     pub(super) separators: BTreeSet<&'static str>,
     /// Sources by the number of their variable.
@@ -53,6 +56,7 @@ pub(super) fn assemble(
         repairs: !options.no_repairs,
         limits,
         warnings: Vec::new(),
+        dimensions: Dimensions::default(),
         separators: BTreeSet::new(),
         sources: Vec::new(),
         nesting: Nesting::default(),
@@ -101,9 +105,10 @@ impl Assembly<'_> {
             None => self.model.root(),
             Some(parent) => self.model.insert_group(parent, node.name.clone())?,
         };
+        self.dimensions.enter(&self.model, id);
         for (name, len) in &node.dims {
-            if self.model.dimension_in(id, name).is_none() {
-                self.model.insert_dimension(id, Dimension { name: name.clone(), len: *len })?;
+            if self.dimensions.find(id, name).is_none() {
+                self.dimensions.define(&mut self.model, id, name, *len)?;
             }
         }
         self.warnings.extend(node.warnings.iter().cloned());

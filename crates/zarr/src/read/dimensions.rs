@@ -4,9 +4,58 @@ use crate::json::Json;
 use crate::special::{ANONYMOUS_PREFIX, SCALAR_DIMENSION};
 use ncirrus_layout::Result;
 use ncirrus_model::{DimId, Dimension, DimensionLen, GroupId, Model};
+use std::collections::HashMap;
 
 #[cfg(test)]
 mod tests;
+
+/// The dimensions of a dataset by name: a model looks names up one by one, and there may be as many dimensions as
+/// variables.
+#[derive(Debug, Default)]
+pub(super) struct Dimensions {
+    groups: HashMap<String, GroupId>,
+    named: HashMap<(GroupId, String), DimId>,
+}
+
+impl Dimensions {
+    /// Makes a group known, so that its dimensions can be referred to.
+    pub(super) fn enter(&mut self, model: &Model, group: GroupId) {
+        self.groups.insert(model.group_path(group), group);
+    }
+
+    /// Adds a dimension to a group.
+    ///
+    /// # Errors
+    /// When the model refuses it.
+    pub(super) fn define(
+        &mut self,
+        model: &mut Model,
+        group: GroupId,
+        name: &str,
+        len: DimensionLen,
+    ) -> Result<DimId> {
+        let id = model.insert_dimension(group, Dimension { name: name.to_owned(), len })?;
+        self.named.insert((group, name.to_owned()), id);
+        Ok(id)
+    }
+
+    /// The dimension of that name in a group itself.
+    pub(super) fn find(&self, group: GroupId, name: &str) -> Option<DimId> {
+        self.named.get(&(group, name.to_owned())).copied()
+    }
+
+    /// The dimension that a name means in a group: the nearest enclosing one.
+    fn visible(&self, model: &Model, group: GroupId, name: &str) -> Option<DimId> {
+        model.scope(group).into_iter().find_map(|id| self.find(id, name))
+    }
+
+    /// The dimension at a path.
+    fn at(&self, path: &str) -> Option<DimId> {
+        let (group, name) = path.rsplit_once('/')?;
+        let group = self.groups.get(if group.is_empty() { "/" } else { group })?;
+        self.find(*group, name)
+    }
+}
 
 /// A variable whose dimensions are wanted.
 #[derive(Debug)]
@@ -31,6 +80,7 @@ pub(super) struct Spanned<'a> {
 /// When the model refuses a dimension.
 pub(super) fn resolve(
     model: &mut Model,
+    known: &mut Dimensions,
     variable: &Spanned<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<DimId>> {
@@ -40,20 +90,22 @@ pub(super) fn resolve(
             return Ok(Vec::new());
         }
         if info.dimensions.len() == variable.shape.len() {
-            return by_reference(model, variable, &info.dimensions, warnings);
+            return by_reference(model, known, variable, &info.dimensions, warnings);
         }
         let (path, count, rank) = (variable.path, info.dimensions.len(), variable.shape.len());
         warnings.push(format!("{path}: {count} dimension references for {rank} axes are ignored"));
     }
     match variable.names.as_deref() {
         Some([Some(name)]) if name == SCALAR_DIMENSION && variable.shape == [1] => Ok(Vec::new()),
-        Some(names) if names.len() == variable.shape.len() => by_name(model, variable, names, warnings),
+        Some(names) if names.len() == variable.shape.len() => {
+            by_name(model, known, variable, names, warnings)
+        }
         Some(names) if !(names.is_empty() && is_single) => {
             let (path, count, rank) = (variable.path, names.len(), variable.shape.len());
             warnings.push(format!("{path}: {count} dimension names for {rank} axes are ignored"));
-            anonymous(model, variable.shape)
+            anonymous(model, known, variable.shape)
         }
-        _ => anonymous(model, variable.shape),
+        _ => anonymous(model, known, variable.shape),
     }
 }
 
@@ -66,6 +118,7 @@ pub(super) fn array_dimensions(json: Option<&Json>) -> Option<Vec<Option<String>
 /// Dimensions by path; an axis whose reference is unknown or of another length gets an anonymous one.
 fn by_reference(
     model: &mut Model,
+    known: &mut Dimensions,
     variable: &Spanned<'_>,
     references: &[String],
     warnings: &mut Vec<String>,
@@ -73,9 +126,9 @@ fn by_reference(
     let mut dims = Vec::with_capacity(references.len());
     for (reference, &len) in references.iter().zip(variable.shape) {
         let found = if reference.starts_with('/') {
-            model.dimension_at(reference)
+            known.at(reference)
         } else {
-            model.visible_dimension(variable.group, reference)
+            known.visible(model, variable.group, reference)
         };
         let path = variable.path;
         match found.and_then(|id| Some((id, model.dimension(id)?.len))) {
@@ -83,11 +136,11 @@ fn by_reference(
             Some((id, DimensionLen::Fixed(size))) if size == len => dims.push(id),
             Some((_, DimensionLen::Fixed(size))) => {
                 warnings.push(format!("{path}: dimension {reference} has length {size}, the axis {len}"));
-                dims.push(anonymous_dimension(model, len)?);
+                dims.push(anonymous_dimension(model, known, len)?);
             }
             None => {
                 warnings.push(format!("{path}: there is no dimension {reference}"));
-                dims.push(anonymous_dimension(model, len)?);
+                dims.push(anonymous_dimension(model, known, len)?);
             }
         }
     }
@@ -97,6 +150,7 @@ fn by_reference(
 /// Dimensions of the array's group by simple name, made where they are missing (3.15).
 fn by_name(
     model: &mut Model,
+    known: &mut Dimensions,
     variable: &Spanned<'_>,
     names: &[Option<String>],
     warnings: &mut Vec<String>,
@@ -104,28 +158,26 @@ fn by_name(
     let mut dims = Vec::with_capacity(names.len());
     for (name, &len) in names.iter().zip(variable.shape) {
         let Some(name) = name.as_ref().filter(|name| !name.is_empty()) else {
-            dims.push(anonymous_dimension(model, len)?);
+            dims.push(anonymous_dimension(model, known, len)?);
             continue;
         };
         let name = name.replace('/', "_");
-        let here = model.dimension_in(variable.group, &name);
-        let known = if variable.in_nczarr { model.visible_dimension(variable.group, &name) } else { here };
+        let here = known.find(variable.group, &name);
+        let nearest = if variable.in_nczarr { known.visible(model, variable.group, &name) } else { here };
         let fits = |id: &DimId| match model.dimension(*id).map(|dimension| dimension.len) {
             Some(DimensionLen::Unlimited(_)) if variable.in_nczarr => true,
-            Some(known) => known.current() == len,
+            Some(present) => present.current() == len,
             None => false,
         };
-        let id = match (known.filter(fits), here) {
+        let id = match (nearest.filter(fits), here) {
             (Some(id), _) => id,
-            (None, None) => {
-                model.insert_dimension(variable.group, Dimension { name, len: plain_len(len) })?
-            }
+            (None, None) => known.define(model, variable.group, &name, plain_len(len))?,
             (None, Some(_)) => {
                 let path = variable.path;
                 warnings.push(format!(
                     "{path}: the name {name:?} belongs to a dimension of another length than {len}"
                 ));
-                anonymous_dimension(model, len)?
+                anonymous_dimension(model, known, len)?
             }
         };
         dims.push(id);
@@ -134,21 +186,21 @@ fn by_name(
 }
 
 /// Dimensions that nothing names.
-pub(super) fn anonymous(model: &mut Model, shape: &[u64]) -> Result<Vec<DimId>> {
-    shape.iter().map(|&len| anonymous_dimension(model, len)).collect()
+fn anonymous(model: &mut Model, known: &mut Dimensions, shape: &[u64]) -> Result<Vec<DimId>> {
+    shape.iter().map(|&len| anonymous_dimension(model, known, len)).collect()
 }
 
 /// The anonymous dimension of that length: one for all variables of the dataset, at the root.
-fn anonymous_dimension(model: &mut Model, len: u64) -> Result<DimId> {
+fn anonymous_dimension(model: &mut Model, known: &mut Dimensions, len: u64) -> Result<DimId> {
     let root = model.root();
     let mut name = format!("{ANONYMOUS_PREFIX}{len}");
-    while let Some(id) = model.dimension_in(root, &name) {
+    while let Some(id) = known.find(root, &name) {
         if model.dimension(id).is_some_and(|dimension| dimension.len == plain_len(len)) {
             return Ok(id);
         }
         name.push('_');
     }
-    Ok(model.insert_dimension(root, Dimension { name, len: plain_len(len) })?)
+    known.define(model, root, &name, plain_len(len))
 }
 
 /// Plain Zarr has no unlimited dimensions, and netCDF no fixed ones of length 0 (3.6).

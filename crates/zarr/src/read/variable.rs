@@ -50,7 +50,7 @@ impl Assembly<'_> {
                 let in_nczarr = self.dialect.is_nczarr();
                 let info = node.info.as_ref().filter(|_| in_nczarr);
                 let spanned = Spanned { group, path: &path, shape, info, names, in_nczarr };
-                dimensions::resolve(&mut self.model, &spanned, &mut self.warnings)?
+                dimensions::resolve(&mut self.model, &mut self.dimensions, &spanned, &mut self.warnings)?
             }
             Err(_) => Vec::new(),
         };

@@ -8,9 +8,8 @@ use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::CodecSpec;
 
 /// What one byte of text means in a dataset (`nczarr.md` 3.12).
-pub(in crate::read) fn rules(dialect: Dialect, by_netcdf_c: bool) -> TextRules {
-    let is_theirs = dialect.is_nczarr() || by_netcdf_c;
-    TextRules { big_s1_is_char: is_theirs, u1_is_char: dialect.has_one_byte_unicode(), nul_is_nil: is_theirs }
+pub(in crate::read) fn rules(dialect: Dialect, by_netcdf: bool) -> TextRules {
+    TextRules { big_s1_is_char: dialect.is_nczarr() || by_netcdf, u1_is_char: dialect.has_one_byte_unicode() }
 }
 
 pub(super) fn describe(json: &Json, shape: &[u64], rules: TextRules) -> Result<ArrayMetadata> {

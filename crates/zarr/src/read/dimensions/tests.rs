@@ -12,7 +12,14 @@ fn names(list: &[Option<&str>]) -> Option<Vec<Option<String>>> {
 /// Paths of the dimensions, and the number of warnings.
 fn resolved(model: &mut Model, spanned: &Spanned<'_>) -> (Vec<String>, usize) {
     let mut warnings = Vec::new();
-    let dims = resolve(model, spanned, &mut warnings).unwrap();
+    let mut known = Dimensions::default();
+    for group in model.walk() {
+        known.enter(model, group);
+        for id in model.group(group).unwrap().dims.clone() {
+            known.named.insert((group, model.dimension(id).unwrap().name.clone()), id);
+        }
+    }
+    let dims = resolve(model, &mut known, spanned, &mut warnings).unwrap();
     (dims.into_iter().map(|id| model.dimension_path(id)).collect(), warnings.len())
 }
 
