@@ -211,6 +211,12 @@ impl Chunks {
         Ok(chain)
     }
 
+    /// Bytes of a decoded chunk inside the array.
+    pub(crate) fn usual_byte_len(&self) -> u64 {
+        let element = self.element.unwrap_or(ELEMENT_MARK) as u64;
+        self.usual.0.iter().fold(element, |product, len| product.saturating_mul(*len))
+    }
+
     /// The names of the codecs in the order of encoding.
     pub(crate) fn codec_names(&self) -> Vec<String> {
         self.codecs.iter().map(CodecSpec::identifier).collect()

@@ -180,11 +180,6 @@ impl Dataset {
         Context { dataset: Some(self.clone()), depth, ..self.inner.context.clone() }
     }
 
-    /// Number of this opening, for caches.
-    pub(crate) fn opening(&self) -> u64 {
-        self.inner.opening
-    }
-
     async fn read_deep(
         &self,
         variable: VarId,

@@ -7,17 +7,17 @@ mod sequences;
 mod unit;
 mod window;
 
-use crate::bound::{Bound, ELEMENT_MARK, Elements};
+use crate::bound::{Bound, ELEMENT_MARK, Elements, Ground};
 use crate::convert;
 use crate::drive::Context;
-use crate::plan::Sizes;
+use crate::plan::{Cuts, Sizes};
 use crate::scatter::Output;
 use crate::session::Missing;
 use job::{Job, Target};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use ncirrus_model::{Model, Selection, Values};
 use sequences::Decoded;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use window::Windows;
 
@@ -32,6 +32,8 @@ pub(crate) struct Reading<'a> {
     absent_count: AtomicU64,
     surplus: AtomicU64,
     sequences: Decoded,
+    /// Whether the chunks that are touched fit the cache together, so that it is worth asking.
+    is_small: AtomicBool,
 }
 
 /// What was found while a selection was read.
@@ -58,8 +60,8 @@ impl<'a> Reading<'a> {
         missing: Missing,
     ) -> Self {
         let (absent, absent_count, surplus) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        let sequences = Decoded::default();
-        Self { context, bound, model, opening, missing, absent, absent_count, surplus, sequences }
+        let (sequences, is_small) = (Decoded::default(), AtomicBool::new(false));
+        Self { context, bound, model, opening, missing, absent, absent_count, surplus, sequences, is_small }
     }
 
     /// What was found on the way.
@@ -172,6 +174,7 @@ impl<'a> Reading<'a> {
         let shape = selection.shape();
         let sizes = self.bound.elements.sizes();
         let cuts = self.bound.cuts(selection);
+        self.is_small.store(self.is_small_read(&cuts), Ordering::Relaxed);
         let output = Output::new(bytes, cuts.clone(), &shape, sizes)?;
         let marks = match unwritten {
             None => None,
@@ -187,6 +190,13 @@ impl<'a> Reading<'a> {
             self.run(jobs, &fill).await?;
         }
         Ok(())
+    }
+
+    /// Whether all chunks of a selection fit half of the cache: of more, none would live until it is asked for again.
+    fn is_small_read(&self, cuts: &Cuts) -> bool {
+        let Ground::Chunks(chunks) = &self.bound.ground else { return false };
+        let bytes = cuts.cell_count().and_then(|cells| cells.checked_mul(chunks.usual_byte_len()));
+        bytes.is_some_and(|bytes| bytes <= self.context.shared.chunks.budget() as u64 / 2)
     }
 
     async fn run(&self, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {

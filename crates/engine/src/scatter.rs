@@ -192,3 +192,6 @@ fn fill_row(row: &mut [u8], one: &[u8]) {
         _ => row.chunks_exact_mut(one.len()).for_each(|element| element.copy_from_slice(one)),
     }
 }
+
+#[cfg(test)]
+mod tests;

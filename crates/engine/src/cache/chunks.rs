@@ -55,6 +55,11 @@ impl ChunkCache {
         Self { state: Mutex::default(), budget }
     }
 
+    /// Bytes that may be kept.
+    pub(crate) fn budget(&self) -> usize {
+        self.budget
+    }
+
     /// Looks a chunk of `byte_len` decoded bytes up, and remembers that it was asked for.
     pub(crate) fn look_up(&self, key: &ChunkKey, byte_len: usize) -> CachedChunk {
         if byte_len > self.budget / 4 {

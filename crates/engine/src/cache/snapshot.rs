@@ -78,14 +78,6 @@ impl Snapshot {
         self.lock().tags.get(object).cloned()
     }
 
-    /// Forgets what is known of objects (they are being rewritten by ourselves).
-    pub(crate) fn forget(&self, is_gone: impl Fn(&ObjectId) -> bool) {
-        let mut state = self.lock();
-        state.tags.retain(|object, _| !is_gone(object));
-        state.cached.retain(|object, _| !is_gone(object));
-        state.held = state.cached.values().map(|(known, _)| known.byte_len()).sum();
-    }
-
     /// How far the next read of unknown extent is widened: 256 KiB at first, doubling up to 4 MiB.
     pub(crate) fn next_block(&self, object: &ObjectId) -> u64 {
         let mut state = self.lock();

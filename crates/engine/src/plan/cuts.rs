@@ -228,3 +228,6 @@ impl Segment {
         Self { cell, position: first.position, offset: first.offset, count, stride, picks }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! The plan of a read, without the read.
 use super::Reading;
 use super::job::Work;
+use super::local::run_gap;
 use super::unit::{Lies, UNITS_PER_CELL};
 use super::window::WINDOW;
 use crate::bound::{Elements, Ground};
@@ -106,8 +107,11 @@ impl Reading<'_> {
     }
 
     fn plan_runs(&self, work: &Work, walk: Walk, asked: &mut Vec<Asked>) -> Result<()> {
-        let gap = self.context.snapshot.store().facts().merge_gap;
-        let mut walks = walk.split(usize::try_from(gap).unwrap_or(usize::MAX), UNITS_PER_CELL);
+        let store = self.context.snapshot.store();
+        let gap = store.facts().merge_gap;
+        let gap =
+            if store.local().is_some() { run_gap(gap) } else { usize::try_from(gap).unwrap_or(usize::MAX) };
+        let mut walks = walk.split(gap, UNITS_PER_CELL);
         while let Some(walk) = walks.pop() {
             match work.lies(walk.source_span())? {
                 Lies::At(place) => asked.push((place.object, Some(place.range), ())),

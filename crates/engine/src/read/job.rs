@@ -11,6 +11,7 @@ use ncirrus_codec::{CodecChain, CodecError, Scratch};
 use ncirrus_layout::{Error, Extent, Location, ObjectId, Result};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What has to be done for one cell.
 pub(super) struct Job<'out> {
@@ -161,7 +162,9 @@ impl Reading<'_> {
             Location::Bytes(object, range) => (object, Some(range.clone())),
             Location::Inline(_) | Location::Absent => return Ok(false),
         };
-        if job.target.part.span() == (0..*len) || self.bound.elements == Elements::Sequences {
+        let is_whole = job.target.part.span() == (0..*len);
+        let is_sequence = self.bound.elements == Elements::Sequences;
+        if is_whole || is_sequence || !self.is_small.load(Ordering::Relaxed) {
             return Ok(false);
         }
         let key = ChunkKey { opening: self.opening, object: object.clone(), range };

@@ -4,7 +4,7 @@ use super::job::{Job, Work, sized};
 use super::unit::{Place, Unit};
 use crate::session::{Worker, may_block};
 use ncirrus_layout::{Error, Location, ObjectId, Result};
-use ncirrus_store::LocalStore;
+use ncirrus_store::{LocalStore, ReadAt};
 use std::collections::HashSet;
 use std::task::Poll;
 
@@ -115,14 +115,13 @@ impl Reading<'_> {
                 self.context.snapshot.check_store(object)?;
                 buffer.clear();
                 let read = store.read_whole(object, shared.limits.chunk_bytes, buffer)?;
-                shared.counters.fetched(read.unwrap_or(0));
-                Ok(read)
+                Ok(self.count_read(read))
             }
             Location::Bytes(object, range) => {
                 self.context.snapshot.check_store(object)?;
                 let len = range.end.saturating_sub(range.start);
                 let len = shared.limits.chunk_len(len, "a stored chunk")?;
-                let read = self.read_at(store, object, range.start, sized(buffer, len))?;
+                let read = self.count_read(store.read_into(object, range.start, sized(buffer, len))?);
                 match read.ok_or_else(|| absent_object(object))? {
                     read if read < len => Err(cut_short(read, len)),
                     read => Ok(Some(read)),
@@ -141,13 +140,20 @@ impl Reading<'_> {
         fill: &[u8],
         worker: &mut Worker,
     ) -> Result<()> {
-        let gap = usize::try_from(store.facts().merge_gap).unwrap_or(usize::MAX);
         let cell = job.cell.clone();
         let mut is_absent = false;
-        for mut unit in job.into_units(gap)? {
-            if let Some(place) = unit.place.clone().filter(|_| !is_absent) {
+        let units = job.into_units(run_gap(store.facts().merge_gap))?;
+        let places: Vec<Option<Place>> = units.iter().map(|unit| unit.place.clone()).collect();
+        let mut opened: Option<(&ObjectId, Box<dyn ReadAt + '_>)> = None;
+        for (mut unit, place) in units.into_iter().zip(&places) {
+            if let Some(place) = place.as_ref().filter(|_| !is_absent) {
                 self.context.snapshot.check_store(&place.object)?;
-                let read = self.read_unit(store, &place, &mut unit, worker);
+                let reader = match opened.take().filter(|(object, _)| **object == place.object) {
+                    Some((_, reader)) => reader,
+                    None => store.opened(&place.object)?,
+                };
+                let read = self.read_unit(reader.as_ref(), place, &mut unit, worker);
+                opened = Some((&place.object, reader));
                 match read.map_err(|error| error.at_object(&place.object).at_offset(place.range.start))? {
                     Some(()) => continue,
                     None if place.must_exist => return Err(absent_object(&place.object)),
@@ -163,7 +169,7 @@ impl Reading<'_> {
     /// Reads the bytes of a unit, straight into the result where that can be; `None` when there is no such object.
     fn read_unit(
         &self,
-        store: &dyn LocalStore,
+        reader: &dyn ReadAt,
         place: &Place,
         unit: &mut Unit<'_>,
         worker: &mut Worker,
@@ -172,27 +178,25 @@ impl Reading<'_> {
         let is_direct = self.copier().is_plain() && !self.bound.repairs();
         if let Some(run) = unit.target.part.run_mut().filter(|_| is_direct) {
             let wanted = run.get_mut(..readable).unwrap_or_default();
-            let read = self.read_at(store, &place.object, place.range.start, wanted)?;
+            let read = self.count_read(reader.read_at(place.range.start, wanted)?);
             return read.map(|read| self.pad(run, read)).transpose();
         }
         let stored = sized(&mut worker.decoded, unit.len);
         let wanted = stored.get_mut(..readable).unwrap_or_default();
-        let read = self.read_at(store, &place.object, place.range.start, wanted)?;
+        let read = self.count_read(reader.read_at(place.range.start, wanted)?);
         read.map(|read| self.copy_stored(&mut unit.target.part, stored, read)).transpose()
     }
 
-    /// Fills a buffer from an object; returns how many bytes there were.
-    fn read_at(
-        &self,
-        store: &dyn LocalStore,
-        object: &ObjectId,
-        from: u64,
-        buffer: &mut [u8],
-    ) -> Result<Option<usize>> {
-        let read = store.read_into(object, from, buffer)?;
+    fn count_read(&self, read: Option<usize>) -> Option<usize> {
         self.context.shared.counters.fetched(read.unwrap_or(0));
-        Ok(read)
+        read
     }
+}
+
+/// Runs of one object that are closer than this are read as one. A store tells the gap for reads that each open the
+/// object; these share one opening.
+pub(super) fn run_gap(merge_gap: u64) -> usize {
+    usize::try_from(merge_gap / 4).unwrap_or(usize::MAX)
 }
 
 /// How many jobs fit one turn.

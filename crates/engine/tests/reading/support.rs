@@ -1,12 +1,4 @@
 //! A small driver over arrays made in tests, and a store that answers late and counts.
-#![allow(dead_code, reason = "every test file uses a part of it")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    missing_docs,
-    reason = "tests"
-)]
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -22,9 +14,9 @@ use std::time::Duration;
 
 /// A driver that knows one dataset, made beforehand.
 #[derive(Debug, Clone)]
-pub struct Sample {
-    pub model: Arc<Model>,
-    pub sources: Arc<HashMap<VarId, Source>>,
+pub(crate) struct Sample {
+    pub(crate) model: Arc<Model>,
+    pub(crate) sources: Arc<HashMap<VarId, Source>>,
 }
 
 impl Driver for Sample {
@@ -65,8 +57,8 @@ impl Catalog for Sample {
 
 /// One object per chunk.
 #[derive(Debug)]
-pub struct ByKey {
-    pub root: ObjectId,
+pub(crate) struct ByKey {
+    pub(crate) root: ObjectId,
 }
 
 impl ChunkIndex for ByKey {
@@ -75,7 +67,7 @@ impl ChunkIndex for ByKey {
     }
 }
 
-pub fn key(cell: &[u64]) -> String {
+pub(crate) fn key(cell: &[u64]) -> String {
     if cell.is_empty() {
         return "0".to_owned();
     }
@@ -84,19 +76,19 @@ pub fn key(cell: &[u64]) -> String {
 
 /// An array of ints whose value tells the index, stored in some way.
 #[derive(Debug, Clone)]
-pub struct Array {
-    pub shape: Vec<u64>,
-    pub chunk: Vec<u64>,
-    pub extent: Vec<u64>,
-    pub order: ByteOrder,
-    pub edge: Edge,
-    pub codecs: Vec<CodecSpec>,
-    pub absent: BTreeSet<Vec<u64>>,
-    pub fill: i32,
+pub(crate) struct Array {
+    pub(crate) shape: Vec<u64>,
+    pub(crate) chunk: Vec<u64>,
+    pub(crate) extent: Vec<u64>,
+    pub(crate) order: ByteOrder,
+    pub(crate) edge: Edge,
+    pub(crate) codecs: Vec<CodecSpec>,
+    pub(crate) absent: BTreeSet<Vec<u64>>,
+    pub(crate) fill: i32,
 }
 
 impl Array {
-    pub fn new(shape: &[u64], chunk: &[u64]) -> Self {
+    pub(crate) fn new(shape: &[u64], chunk: &[u64]) -> Self {
         Self {
             shape: shape.to_vec(),
             chunk: chunk.to_vec(),
@@ -109,7 +101,7 @@ impl Array {
         }
     }
 
-    pub fn zlib(mut self) -> Self {
+    pub(crate) fn zlib(mut self) -> Self {
         self.codecs = vec![CodecSpec::hdf5(2, &[4]), CodecSpec::hdf5(1, &[1])];
         self
     }
@@ -121,19 +113,19 @@ impl Array {
         }
     }
 
-    pub fn grid(&self) -> ChunkGrid {
+    pub(crate) fn grid(&self) -> ChunkGrid {
         ChunkGrid::regular(self.chunk.clone()).unwrap()
     }
 
     /// All cells of the stored extent.
-    pub fn cells(&self) -> Vec<Vec<u64>> {
+    pub(crate) fn cells(&self) -> Vec<Vec<u64>> {
         let counts: Vec<u64> =
             self.extent.iter().zip(&self.chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect();
         indices(&counts)
     }
 
     /// The stored bytes of each chunk that is there.
-    pub fn chunks(&self) -> BTreeMap<Vec<u64>, Bytes> {
+    pub(crate) fn chunks(&self) -> BTreeMap<Vec<u64>, Bytes> {
         let mut chunks = BTreeMap::new();
         for cell in self.cells() {
             if self.absent.contains(&cell) {
@@ -156,7 +148,7 @@ impl Array {
         chunks
     }
 
-    pub fn source(&self, root: &ObjectId) -> Source {
+    pub(crate) fn source(&self, root: &ObjectId) -> Source {
         Source {
             layout: Layout::Grid {
                 grid: self.grid(),
@@ -173,22 +165,22 @@ impl Array {
     }
 
     /// What an element reads as.
-    pub fn expected(&self, index: &[u64]) -> i32 {
+    pub(crate) fn expected(&self, index: &[u64]) -> i32 {
         let inside = index.iter().zip(&self.extent).all(|(at, len)| at < len);
         let cell: Vec<u64> = index.iter().zip(&self.chunk).map(|(at, len)| at / len).collect();
         if inside && !self.absent.contains(&cell) { value_at(index) } else { self.fill }
     }
 
-    pub fn select(&self, selection: &Selection) -> Vec<i32> {
+    pub(crate) fn select(&self, selection: &Selection) -> Vec<i32> {
         select(selection, |index| self.expected(index))
     }
 
-    pub fn objects(&self) -> Vec<(String, Bytes)> {
+    pub(crate) fn objects(&self) -> Vec<(String, Bytes)> {
         self.chunks().into_iter().map(|(cell, body)| (key(&cell), body)).collect()
     }
 }
 
-pub fn select<T>(selection: &Selection, at: impl Fn(&[u64]) -> T) -> Vec<T> {
+pub(crate) fn select<T>(selection: &Selection, at: impl Fn(&[u64]) -> T) -> Vec<T> {
     let positions = indices(&selection.shape());
     let index = |position: Vec<u64>| -> Vec<u64> {
         position.iter().zip(selection.axes()).map(|(at, axis)| axis.index(*at).unwrap()).collect()
@@ -196,12 +188,12 @@ pub fn select<T>(selection: &Selection, at: impl Fn(&[u64]) -> T) -> Vec<T> {
     positions.into_iter().map(|position| at(&index(position))).collect()
 }
 
-pub fn value_at(index: &[u64]) -> i32 {
+pub(crate) fn value_at(index: &[u64]) -> i32 {
     index.iter().fold(1, |value, at| value * 1000 + *at as i32)
 }
 
 /// All indices of a box in row-major order.
-pub fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
+pub(crate) fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
     let mut all = vec![Vec::new()];
     for len in shape {
         all = all
@@ -215,12 +207,12 @@ pub fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
 }
 
 /// A dataset with one variable `v`.
-pub fn sample(shape: &[u64], ty: TypeRef, source: Source) -> (Sample, VarId) {
+pub(crate) fn sample(shape: &[u64], ty: TypeRef, source: Source) -> (Sample, VarId) {
     let mut model = Model::new();
     sample_in(&mut model, shape, ty, source)
 }
 
-pub fn sample_in(model: &mut Model, shape: &[u64], ty: TypeRef, source: Source) -> (Sample, VarId) {
+pub(crate) fn sample_in(model: &mut Model, shape: &[u64], ty: TypeRef, source: Source) -> (Sample, VarId) {
     let root = model.root();
     let dims: Vec<DimId> = shape
         .iter()
@@ -232,7 +224,7 @@ pub fn sample_in(model: &mut Model, shape: &[u64], ty: TypeRef, source: Source) 
     (Sample { model: Arc::new(model.clone()), sources }, var)
 }
 
-pub fn memory(objects: impl IntoIterator<Item = (String, Bytes)>) -> MemoryStore {
+pub(crate) fn memory(objects: impl IntoIterator<Item = (String, Bytes)>) -> MemoryStore {
     let store = MemoryStore::new("memory://test");
     for (key, body) in objects {
         store.put(&store.root().child(&key), &body, &Precondition::None).unwrap();
@@ -240,7 +232,7 @@ pub fn memory(objects: impl IntoIterator<Item = (String, Bytes)>) -> MemoryStore
     store
 }
 
-pub fn open(session: &Session, store: Arc<dyn Store>, driver: Sample) -> Dataset {
+pub(crate) fn open(session: &Session, store: Arc<dyn Store>, driver: Sample) -> Dataset {
     let root = ObjectId::new(store.id().clone(), "");
     let drivers: [Arc<dyn Driver>; 1] = [Arc::new(driver)];
     session.block_on(session.open(store, root, &drivers, &OpenOptions::default())).unwrap()
@@ -248,20 +240,20 @@ pub fn open(session: &Session, store: Arc<dyn Store>, driver: Sample) -> Dataset
 
 /// A store that answers after a while, as a remote one would, and keeps count.
 #[derive(Debug)]
-pub struct Late {
-    pub inner: MemoryStore,
-    pub delay: Duration,
-    pub facts: Facts,
-    pub requests: Mutex<Vec<(String, Want)>>,
-    pub in_flight: AtomicUsize,
-    pub most_in_flight: AtomicUsize,
-    pub bytes_in_flight: AtomicUsize,
-    pub most_bytes: AtomicUsize,
-    pub finished: AtomicUsize,
+pub(crate) struct Late {
+    pub(crate) inner: MemoryStore,
+    pub(crate) delay: Duration,
+    pub(crate) facts: Facts,
+    pub(crate) requests: Mutex<Vec<(String, Want)>>,
+    pub(crate) in_flight: AtomicUsize,
+    pub(crate) most_in_flight: AtomicUsize,
+    pub(crate) bytes_in_flight: AtomicUsize,
+    pub(crate) most_bytes: AtomicUsize,
+    pub(crate) finished: AtomicUsize,
 }
 
 impl Late {
-    pub fn new(inner: MemoryStore) -> Self {
+    pub(crate) fn new(inner: MemoryStore) -> Self {
         let facts = Facts {
             latency: Duration::from_millis(1),
             concurrency: 16,
@@ -283,7 +275,7 @@ impl Late {
         }
     }
 
-    pub fn requested(&self) -> Vec<(String, Want)> {
+    pub(crate) fn requested(&self) -> Vec<(String, Want)> {
         self.requests.lock().unwrap().clone()
     }
 }

@@ -1,20 +1,12 @@
 //! Stored types of every kind, damaged chunks, repairs.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    missing_docs,
-    reason = "tests"
-)]
-mod support;
 
+use crate::support::*;
 use bytes::Bytes;
 use ncirrus_engine::{Session, SessionBuilder, ShortChunks};
 use ncirrus_layout::*;
 use ncirrus_model::*;
 use ncirrus_store::Store;
 use std::sync::Arc;
-use support::*;
 
 struct Case {
     model: Model,

@@ -1,13 +1,6 @@
 //! What a read costs: requests, bytes, memory; and what happens when things go wrong on the way.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    missing_docs,
-    reason = "tests"
-)]
-mod support;
 
+use crate::support::*;
 use ncirrus_engine::Session;
 use ncirrus_layout::*;
 use ncirrus_model::*;
@@ -15,7 +8,6 @@ use ncirrus_store::{LocalStore, Precondition, Store};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use support::*;
 
 fn remote(array: &Array) -> (Session, Arc<Late>, ncirrus_engine::Dataset, VarId) {
     remote_with(Session::builder(), array, |_| {})

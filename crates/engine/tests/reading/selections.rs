@@ -1,14 +1,12 @@
 //! Every kind of selection against a naive model, over every kind of layout and store.
-#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, missing_docs, reason = "tests")]
-mod support;
 
+use crate::support::*;
 use ncirrus_engine::{Missing, Session};
 use ncirrus_layout::*;
 use ncirrus_model::*;
 use ncirrus_store::Store;
 use proptest::prelude::*;
 use std::sync::Arc;
-use support::*;
 
 /// A rectangular array stored at fixed strides, with other bytes between its rows as in a classic record file.
 fn affine(array: &Array, pad: u64, root: &ObjectId) -> (Source, Vec<u8>) {

@@ -1,13 +1,6 @@
 //! How steps are driven: what is fetched when, what is kept, what is refused.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    missing_docs,
-    reason = "tests"
-)]
-mod support;
 
+use crate::support::*;
 use bytes::Bytes;
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::*;
@@ -15,8 +8,8 @@ use ncirrus_model::*;
 use ncirrus_store::Store;
 use std::fmt;
 use std::sync::Arc;
-use support::*;
 
+type Tree = Arc<dyn Fn(&dyn View) -> Step<Model> + Send + Sync>;
 type Probe = Arc<dyn Fn(&dyn View, &ObjectId) -> Step<Confidence> + Send + Sync>;
 
 /// A driver whose probe and tree are what a test says.
@@ -24,7 +17,7 @@ type Probe = Arc<dyn Fn(&dyn View, &ObjectId) -> Step<Confidence> + Send + Sync>
 struct Scripted {
     name: &'static str,
     probe: Probe,
-    tree: Option<Arc<dyn Fn(&dyn View) -> Step<Model> + Send + Sync>>,
+    tree: Option<Tree>,
 }
 
 impl fmt::Debug for Scripted {
