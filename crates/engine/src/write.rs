@@ -255,8 +255,19 @@ impl Writer {
 
     /// Carries out changes; a failure is remembered, because the format already counts on them.
     async fn put(&self, puts: Vec<Put>) -> Result<()> {
+        if puts.is_empty() {
+            return Ok(());
+        }
         self.forget(&puts);
-        self.keep_failure(self.output.put_all(puts).await)
+        self.to_the_end(self.output.put_all(puts)).await
+    }
+
+    /// Waits for changes to be carried out. When the caller does not (it drops the future), that is a failure too.
+    async fn to_the_end(&self, changes: impl Future<Output = Result<()>>) -> Result<()> {
+        let mut unfinished = Unfinished(Some(&self.failure));
+        let result = changes.await;
+        unfinished.0 = None;
+        self.keep_failure(result)
     }
 
     fn forget(&self, puts: &[Put]) {
@@ -306,6 +317,18 @@ impl Writer {
     /// How many threads may hold a cell of that size at once: each needs it decoded, encoded and in between.
     fn lanes(&self, cell_bytes: usize) -> usize {
         (self.window_budget() / cell_bytes.saturating_mul(3).max(1)).max(1)
+    }
+}
+
+/// Marks the writer as failed, unless it is told that the changes were carried out.
+struct Unfinished<'a>(Option<&'a OnceLock<Error>>);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some(failure) = self.0 {
+            let error = Error::new(ErrorKind::Io { retryable: false }, "a change was abandoned half-way");
+            let _ = failure.set(error);
+        }
     }
 }
 

@@ -24,7 +24,7 @@ impl Writer {
         self.keep_failure(self.output.barrier())?;
         for phase in phases {
             self.forget(&phase.puts);
-            self.keep_failure(self.output.run_phase(phase).await)?;
+            self.to_the_end(self.output.run_phase(phase)).await?;
             self.keep_failure(self.output.barrier())?;
         }
         lock(&self.placer).committed();

@@ -46,13 +46,22 @@ impl Definitions {
                 && old.fill == new.fill
                 && old.endianness == new.endianness
                 && old.storage == new.storage
-                && old.filters == new.filters;
+                && old.filters == new.filters
+                && self.keeps_shape(edited, var);
             if !same {
                 let message = "the variable has data: its type, shape, fill value and storage are settled";
                 return Err(Error::invalid(message).at_path(edited.variable_path(var)));
             }
         }
         Ok(())
+    }
+
+    /// Whether a variable has the shape that it had, but for growth.
+    fn keeps_shape(&self, edited: &Model, var: VarId) -> bool {
+        let (old, new, growing) = (self.model.shape(var), edited.shape(var), edited.growing(var));
+        let mut axes = old.iter().zip(&new).zip(&growing);
+        growing == self.model.growing(var)
+            && axes.all(|((old, new), grows)| old == new || (*grows && new > old))
     }
 
     /// The model that the format has not accepted yet.

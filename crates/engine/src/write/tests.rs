@@ -150,6 +150,23 @@ fn what_was_never_written_is_fill_in_every_variable() {
 }
 
 #[test]
+fn a_variable_without_fill_still_makes_the_file_long_enough() {
+    use ncirrus_store::LocalStore;
+    let place = place(true);
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[4], false);
+    let none = |model: &mut Model| {
+        model.variable_mut(var).unwrap().fill = FillValue::None;
+        let time = model.variable(var).unwrap().dims[0];
+        Ok(model.grow(time, 7)?)
+    };
+    place.run(writer.edit(none)).unwrap();
+    place.run(writer.close()).unwrap();
+    let (len, _) = place.memory.stat(&place.root()).unwrap().unwrap();
+    assert_eq!(len, 8 + 7 * 16);
+}
+
+#[test]
 fn an_update_changes_only_what_is_written() {
     for flat in [false, true] {
         let place = place(flat);

@@ -177,6 +177,11 @@ fn storage_of_written_variables_is_settled_but_other_definitions_change() {
     place.run(writer.write(var, &slab(&[0, 0], &[1, 1]), &Values::Int(vec![9]))).unwrap();
     let late = |model: &mut Model| Ok(model.set_fill(var, Values::Int(vec![0]))?);
     assert_eq!(place.run(writer.edit(late)).unwrap_err().kind(), ErrorKind::Invalid);
+    let shorter = |model: &mut Model| {
+        let dim = model.variable(var).unwrap().dims[1];
+        Ok(model.set_dimension_len(dim, DimensionLen::Fixed(2))?)
+    };
+    assert_eq!(place.run(writer.edit(shorter)).unwrap_err().kind(), ErrorKind::Invalid);
     let more = |model: &mut Model| {
         model.rename_variable(var, "w")?;
         Ok(model.add_variable(model.root(), "late", Atomic::Byte.into(), &[])?)
@@ -205,4 +210,22 @@ fn a_second_sync_changes_nothing_and_what_is_dropped_is_lost() {
     writer.abort();
     assert_eq!(place.memory.keys(), keys);
     assert_eq!(place.open().model().shape(var), [1, 4]);
+}
+
+#[test]
+fn a_write_that_is_abandoned_half_way_ends_the_writer() {
+    let near = place(false);
+    let place = Place { store: Arc::new(Distant(near.memory.clone())), ..near };
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[4], false);
+    place.run(writer.sync()).unwrap();
+    let values = Values::Int(vec![1; 8]);
+    let selection = slab(&[0, 0], &[2, 4]);
+    {
+        let mut write = std::pin::pin!(writer.write(var, &selection, &values));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(write.as_mut().poll(&mut context).is_pending());
+    }
+    let error = place.run(writer.sync()).unwrap_err();
+    assert!(error.message().contains("can only be dropped"), "{error:?}");
 }
