@@ -103,6 +103,23 @@ impl ZarrPlacer {
         self.whole.as_ref().map(|whole| commit::put(&self.root, whole))
     }
 
+    /// Variables that cannot be written can be removed, with the groups that they lie in or alone, but not renamed.
+    fn redefine_closed(&self, model: &Model, defined: &mut Defined) -> Result<()> {
+        let Some(present) = &self.present else { return Ok(()) };
+        for (var, reason) in &self.closed {
+            let path = present.model.variable_path(*var);
+            let key = path.trim_start_matches('/').to_owned();
+            if model.variable(*var).is_none() {
+                defined.removed.push(key);
+            } else if model.variable_path(*var) != path {
+                return Err(Error::unsupported("a variable that cannot be read cannot be renamed")
+                    .at_path(path)
+                    .because(reason.clone()));
+            }
+        }
+        Ok(())
+    }
+
     fn check_names(&self, model: &Model) -> Result<()> {
         for group in model.walk() {
             let path = || model.group_path(group);
@@ -223,8 +240,7 @@ impl Defined {
 
     /// Whether the tree is removed by the next commit.
     fn is_removed(&self, key: &str) -> bool {
-        let below = |tree: &String| key.strip_prefix(tree.as_str()).is_some_and(|rest| rest.starts_with('/'));
-        self.removed.iter().any(|tree| tree == key || below(tree))
+        self.removed.iter().any(|tree| tree == key || is_below(key, tree))
     }
 }
 
@@ -245,6 +261,11 @@ impl Moves {
             self.copied.iter().map(|(from, to)| Put::CopyTree { from: root.child(from), to: root.child(to) });
         dropped.chain(copied).collect()
     }
+}
+
+/// Whether a key lies below a prefix.
+fn is_below(key: &str, prefix: &str) -> bool {
+    key.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn not_free(key: &str) -> Error {
@@ -287,6 +308,8 @@ impl Placer for ZarrPlacer {
         self.check_names(model)?;
         let mut defined = self.defined.clone();
         let moves = defined.redefine(&self.writer, &self.closed, model)?;
+        self.redefine_closed(model, &mut defined)?;
+        self.closed.retain(|var, _| model.variable(*var).is_some());
         let guard = if moves.copied.is_empty() { None } else { self.guard() };
         self.guarded |= guard.is_some();
         self.defined = defined;

@@ -221,3 +221,25 @@ fn read_only_dialects_say_so() {
     let refused = ZarrWriter::default().update(&view, &Objects::id(""), &model);
     assert!(format!("{:?}", refused.err()).contains("copy it to a new one"));
 }
+
+#[test]
+fn a_damaged_variable_can_be_removed_but_not_renamed() {
+    let mut objects = created(&ZarrWriter::default().consolidated(false), &basic());
+    let body = text(&objects, "v/.zarray").replace("<i4", "<q9");
+    objects.put("v/.zarray", body);
+    objects.put("v/0.0", vec![0; 48]);
+    let old = opened(&objects).unwrap();
+    let v = old.variable_at("v").unwrap();
+    assert!(old.variable(v).unwrap().fault.is_some());
+    let mut hand = updating(objects, &old);
+    let mut renamed = (*old).clone();
+    renamed.rename_variable(v, "w").unwrap();
+    let view = MemoryView::new(hand.objects.clone());
+    assert!(format!("{:?}", hand.placer.define(&view, &renamed)).contains("cannot be renamed"));
+    let mut removed = (*old).clone();
+    removed.remove_variable(v).unwrap();
+    hand.define(&removed);
+    hand.commit(&removed);
+    assert!(!hand.objects.keys().any(|key| key.starts_with("v/")));
+    assert_eq!(opened(&hand.objects).unwrap().variables().len(), 2);
+}
