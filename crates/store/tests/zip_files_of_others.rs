@@ -1,5 +1,6 @@
 //! Zip files that other programs wrote, and ours as others see them.
 #![cfg(feature = "zip")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use futures_util::FutureExt;
 use ncirrus_layout::{Limits, Result};

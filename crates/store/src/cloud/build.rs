@@ -167,7 +167,7 @@ fn has_any(names: &[&str]) -> bool {
 fn is_anonymous(options: &StoreOptions, known: bool) -> bool {
     let has_settings = options.settings.keys().any(|name| {
         let name = name.to_ascii_lowercase();
-        ["key", "token", "secret", "account", "client"].iter().any(|part| name.contains(part))
+        ["key", "token", "secret", "service_account", "client_id"].iter().any(|part| name.contains(part))
     });
     match options.credentials {
         Credentials::Anonymous => true,

@@ -149,11 +149,12 @@ impl Scratch {
         check_file(target, clobber)?;
         let from = self.claim.path();
         let failed = |error: io::Error| fault::of_io(error, target.display());
-        if let Ok(old) = fs::metadata(target) {
-            fs::set_permissions(from, old.permissions()).map_err(failed)?;
-        }
         if durable {
             OpenOptions::new().write(true).open(from).and_then(|file| file.sync_all()).map_err(failed)?;
+        }
+        // After that: the old file may be one that nobody may write.
+        if let Ok(old) = fs::metadata(target) {
+            fs::set_permissions(from, old.permissions()).map_err(failed)?;
         }
         let moved = match clobber {
             Clobber::Never => platform::rename_new(from, target),

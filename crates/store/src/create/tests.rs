@@ -180,6 +180,19 @@ fn a_link_stays_and_its_target_is_replaced() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_that_is_replaced_keeps_who_may_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.nc");
+    make_file(&path, Clobber::Never, b"old").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
+    make_file(&path, Clobber::Replace, b"new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o440);
+}
+
+#[cfg(unix)]
+#[test]
 fn devices_are_not_replaced() {
     let error = make_file(Path::new("/dev/null"), Clobber::Replace, b"1").unwrap_err();
     assert_eq!(error.message(), "is not a regular file and is not replaced");

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// More files than these are made durable with their whole file system at once, where the platform can.
 const FEW: usize = 8;
-/// More files than these are not remembered: they are made durable before more are taken.
+/// More files than these are not remembered: where the platform cannot sync a whole file system, they are made durable
+/// before more are taken.
 const MANY: usize = 4096;
 
 /// Files that were changed since the last barrier. Making each durable as it is put would cost a disk's round trip per
@@ -16,49 +17,62 @@ const MANY: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Unsynced {
     root: PathBuf,
-    files: Mutex<BTreeSet<PathBuf>>,
+    noted: Mutex<Noted>,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    files: BTreeSet<PathBuf>,
+    /// What went wrong before the barrier, which tells it.
+    failure: Option<io::Error>,
 }
 
 impl Unsynced {
     pub(super) fn new(root: PathBuf) -> Self {
-        Self { root, files: Mutex::default() }
+        Self { root, noted: Mutex::default() }
     }
 
     /// Remembers that a file was changed, created or removed.
     pub(super) fn note(&self, path: &Path) {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if files.len() < MANY {
-            files.insert(path.to_owned());
-        } else if !cfg!(target_os = "linux") {
-            let full = std::mem::take(&mut *files);
-            drop(files);
-            // A failure here shows again at the barrier, which syncs the directories above.
-            _ = full.iter().try_for_each(|file| sync_file(file));
+        let mut noted = self.lock();
+        if noted.files.len() < MANY {
+            noted.files.insert(path.to_owned());
+            return;
+        }
+        if cfg!(target_os = "linux") {
+            return;
+        }
+        let full = std::mem::replace(&mut noted.files, BTreeSet::from([path.to_owned()]));
+        drop(noted);
+        if let Err(failure) = self.sync_each(&full) {
+            self.lock().failure.get_or_insert(failure);
         }
     }
 
     /// Makes everything durable that was noted.
     pub(super) fn sync(&self) -> io::Result<()> {
-        let files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
-        let result = self.sync_all(&files);
+        let noted = std::mem::take(&mut *self.lock());
+        let result = noted.failure.map_or(Ok(()), Err).and_then(|()| self.sync_all(&noted.files));
         if result.is_err() {
-            self.files.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
+            self.lock().files.extend(noted.files);
         }
         result
     }
 
+    fn lock(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn sync_all(&self, files: &BTreeSet<PathBuf>) -> io::Result<()> {
-        if files.is_empty()
-            || (files.len() > FEW && self.root.is_dir() && platform::sync_file_system(&self.root)?)
-        {
-            return Ok(());
-        }
+        let is_done = files.is_empty()
+            || (files.len() > FEW && self.root.is_dir() && platform::sync_file_system(&self.root)?);
+        if is_done { Ok(()) } else { self.sync_each(files) }
+    }
+
+    fn sync_each(&self, files: &BTreeSet<PathBuf>) -> io::Result<()> {
         files.iter().try_for_each(|file| sync_file(file))?;
-        let directories: BTreeSet<&Path> = files
-            .iter()
-            .flat_map(|file| file.ancestors().skip(1))
-            .filter(|above| above.starts_with(&self.root))
-            .collect();
+        let above = files.iter().flat_map(|file| file.ancestors().skip(1));
+        let directories: BTreeSet<&Path> = above.filter(|above| above.starts_with(&self.root)).collect();
         directories.into_iter().try_for_each(|directory| ignore_absence(platform::sync_directory(directory)))
     }
 }
