@@ -95,8 +95,29 @@ impl Element<'_> {
         Some(Values::String(strings))
     }
 
+    /// A list: of numbers, or bytes in base64; anything else that stands for nothing is empty.
+    fn vlen(self, base: TypeRef, json: &Json) -> Option<Values> {
+        let elements = match json {
+            Json::Array(list) if !list.items.is_empty() => {
+                values::numbers(json, self.model.base_atomic(base)?)?
+            }
+            Json::String(text) if !text.as_bytes().is_empty() => {
+                let bytes = base64::decode(text.as_bytes())?;
+                if base != TypeRef::Atomic(Atomic::UByte) {
+                    return None;
+                }
+                Values::UByte(bytes)
+            }
+            _ => zero(self.model, base, 0)?,
+        };
+        Some(Values::Vlen { ends: vec![elements.len()], elements: Box::new(elements) })
+    }
+
     fn user(self, json: &Json) -> Option<Values> {
         let TypeRef::User(id) = self.ty else { return None };
+        if let UserKind::Vlen(base) = self.model.user_type(id)?.kind {
+            return self.vlen(base, json);
+        }
         let is_zero = matches!(json, Json::Number(number) if number.as_i128() == Some(0));
         if is_zero || json.as_str() == Some("") {
             return zero(self.model, self.ty, 1);
@@ -118,18 +139,33 @@ impl Element<'_> {
     }
 }
 
-/// A number; Zarr v3 also spells floats by their bits: `"0x7fc00000"`.
+/// A number; Zarr v3 also spells floats by their bits (`"0x7fc00000"`), and NumPy has a time that is none (`"NaT"`).
 fn number(json: &Json, atomic: Atomic) -> Option<Values> {
+    if atomic == Atomic::Int64 && json.as_str() == Some("NaT") {
+        return Some(Values::Int64(vec![i64::MIN]));
+    }
     let Some(digits) = json.as_str().and_then(|text| text.strip_prefix("0x")) else {
         return values::numbers(json, atomic).filter(|values| values.len() == 1);
     };
     let bits = u64::from_str_radix(digits, 16).ok()?;
     match atomic {
-        Atomic::Float if digits.len() == 4 => None,
+        Atomic::Float if digits.len() == 4 => Some(Values::Float(vec![from_half(u16::try_from(bits).ok()?)])),
         Atomic::Float => Some(Values::Float(vec![f32::from_bits(u32::try_from(bits).ok()?)])),
         Atomic::Double => Some(Values::Double(vec![f64::from_bits(bits)])),
         _ => None,
     }
+}
+
+/// The value of an IEEE 754 binary16.
+fn from_half(bits: u16) -> f32 {
+    let fraction = f32::from(bits & 0x3ff);
+    let magnitude = match (bits >> 10) & 0x1f {
+        0 => fraction * 2f32.powi(-24),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        exponent => (1024.0 + fraction) * 2f32.powi(i32::from(exponent) - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
 /// `count` zeros of any type: numbers 0, opaque zeros, empty vlens, null strings; `None` when the type is undefined or

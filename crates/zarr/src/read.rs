@@ -69,8 +69,18 @@ fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset
     if is_v3 && !(options.prefer_v2 && v2::is_there(&v2_documents)?) {
         return v3::walk(view, root, zarr_json, options);
     }
+    let is_ignored =
+        zmetadata.is_some() && options.consolidated == Consolidated::Auto && !v2_documents.is_consolidated();
     match v2::walk(&v2_documents)? {
-        Some(dataset) => Ok(dataset),
+        Some(mut dataset) => {
+            if is_ignored {
+                dataset
+                    .root
+                    .warnings
+                    .push("the consolidated metadata are not valid and are ignored".to_owned());
+            }
+            Ok(dataset)
+        }
         None => Err(not_zarr(root, &zarr_json).into()),
     }
 }

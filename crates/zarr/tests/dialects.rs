@@ -272,3 +272,32 @@ fn listing_is_needed_for_plain_groups_only() {
     let consolidated = Unlisted(store(&[(".zmetadata", &metadata)]));
     assert_eq!(open(&consolidated).1.variables().len(), 1);
 }
+
+#[test]
+fn consolidated_metadata_need_not_name_the_groups() {
+    let array = r#"{"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<i4", "fill_value": 0}"#;
+    let two = format!(r#"{{"zarr_consolidated_format": 1, "metadata": {{"g/h/v/.zarray": {array}}}}}"#);
+    assert!(open(&store(&[(".zmetadata", &two)])).1.variable_at("/g/h/v").is_some());
+    let three = array_3(r#""data_type": "int32", "fill_value": 0, "codecs": ["bytes"]"#);
+    let root = format!(
+        r#"{{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {{"kind": "inline", "metadata": {{"g/h/v": {three}}}}}}}"#
+    );
+    assert!(open(&store(&[("zarr.json", &root)])).1.variable_at("/g/h/v").is_some());
+}
+
+#[test]
+fn damaged_documents_of_groups_are_told() {
+    let array = r#"{"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<i4", "fill_value": 0}"#;
+    let view = store(&[
+        (".zmetadata", "{\"metadata\": {"),
+        (".zgroup", "<html>"),
+        (".zattrs", "{}"),
+        ("g/.zgroup", "<html>"),
+        ("g/v/.zarray", array),
+    ]);
+    let (catalog, model) = open(&view);
+    assert_eq!(catalog.warnings().len(), 3, "{:?}", catalog.warnings());
+    let g = model.group_at("/g").and_then(|id| model.group(id)).expect("listed");
+    assert_eq!(g.fault.as_ref().expect("a fault").kind, FaultKind::Malformed);
+    assert!(model.variable_at("/g/v").is_some());
+}

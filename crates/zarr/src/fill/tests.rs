@@ -32,6 +32,10 @@ fn numbers_are_bare_quoted_or_in_a_list_of_one() {
         ("18446744073709551615", Atomic::UInt64, Values::UInt64(vec![u64::MAX])),
         ("true", Atomic::UByte, Values::UByte(vec![1])),
         ("\"0x3f800000\"", Atomic::Float, Values::Float(vec![1.0])),
+        ("\"0xc000\"", Atomic::Float, Values::Float(vec![-2.0])),
+        ("\"0x0001\"", Atomic::Float, Values::Float(vec![2f32.powi(-24)])),
+        ("\"0x7c00\"", Atomic::Float, Values::Float(vec![f32::INFINITY])),
+        ("\"NaT\"", Atomic::Int64, Values::Int64(vec![i64::MIN])),
     ];
     for (source, ty, expected) in cases {
         assert_eq!(atomic(source, ty, false).unwrap(), Some(expected), "{source}");
@@ -92,4 +96,27 @@ fn elements_too_large_to_hold_are_refused() {
     let stored = StoredType::Opaque { byte_len: 4 };
     let element = Element { model: &model, ty: TypeRef::User(id), stored: &stored, in_base64: false };
     assert_eq!(element.default().unwrap_err().kind(), ncirrus_layout::ErrorKind::Limit);
+}
+
+#[test]
+fn lists_are_numbers_or_bytes_in_base64() {
+    let mut model = Model::new();
+    let root = model.root();
+    let mut vlen = |base: Atomic| {
+        let ty = UserType { name: format!("{}_list", base.name()), kind: UserKind::Vlen(base.into()) };
+        TypeRef::User(model.add_type(root, ty).unwrap())
+    };
+    let (ints, bytes) = (vlen(Atomic::Int), vlen(Atomic::UByte));
+    let stored = StoredType::Sequence(ncirrus_layout::SequenceItem::Bytes);
+    let read = |ty, text: &str| {
+        Element { model: &model, ty, stored: &stored, in_base64: true }.parse(&json(text)).ok().flatten()
+    };
+    let list =
+        |elements: Values| Some(Values::Vlen { ends: vec![elements.len()], elements: Box::new(elements) });
+    assert_eq!(read(ints, "[1, 2]"), list(Values::Int(vec![1, 2])));
+    assert_eq!(read(bytes, "\"AAE=\""), list(Values::UByte(vec![0, 1])));
+    for empty in ["[]", "\"\"", "0"] {
+        assert_eq!(read(ints, empty), list(Values::Int(Vec::new())), "{empty}");
+    }
+    assert_eq!(read(ints, "\"AAE=\""), None);
 }

@@ -152,6 +152,11 @@ impl<'a> Documents<'a> {
         self.consolidated.is_some()
     }
 
+    /// Whether consolidated metadata have nodes below a path, so that it is a group even without an object of its own.
+    pub(super) fn is_implied_group(&self, path: &str) -> bool {
+        self.consolidated.as_ref().is_some_and(|all| all.children.contains_key(path))
+    }
+
     /// The object of a node; the path is relative to the root.
     pub(super) fn object(&self, path: &str) -> ObjectId {
         self.root.child(path)

@@ -95,7 +95,7 @@ impl Walker<'_> {
         let (bag, children) = both(Bag::read(self.documents, path, objects), self.documents.children(path))?;
         let mut group = self.group_from(&bag, children, path, depth)?;
         name.clone_into(&mut group.name);
-        if bag.is_empty() {
+        if bag.is_empty() && !self.documents.is_implied_group(path) {
             let object = self.documents.object(path).child(ZGROUP);
             group.fault = Some(Error::not_found("the group is listed but has no objects").at_object(object));
         } else if group.fault.is_none() {
@@ -112,6 +112,7 @@ impl Walker<'_> {
         depth: u32,
     ) -> Step<GroupNode> {
         let mut group = GroupNode { attributes: bag.attributes(), ..GroupNode::default() };
+        group.warnings.extend(bag.errors());
         let info = bag.group_info();
         let dims = match &info {
             Some(info) => info.member("dimensions").or_else(|| info.member("dims")),
@@ -148,9 +149,10 @@ impl Walker<'_> {
             own.push(ZGROUP);
         }
         let bag = Bag::read(self.documents, &path, self.objects(&own, V1_ARRAY_OBJECTS, D18_ARRAY_OBJECTS))?;
+        let is_group = !bag.is_absent(ZGROUP) || self.documents.is_implied_group(&path);
         match member.kind {
-            MemberKind::Unlisted if bag.is_absent(ZARRAY) && bag.is_absent(ZGROUP) => Ok(Node::Nothing),
-            MemberKind::Unlisted if bag.is_absent(ZARRAY) => group(),
+            MemberKind::Unlisted if bag.is_absent(ZARRAY) && is_group => group(),
+            MemberKind::Unlisted if bag.is_absent(ZARRAY) => Ok(Node::Nothing),
             _ => Ok(Node::Array(Box::new(self.array_from(&bag, &path, name)))),
         }
     }
@@ -210,6 +212,15 @@ impl Bag {
 
     fn error(&self, name: &str) -> Option<Error> {
         self.documents.get(name)?.as_ref().err().cloned()
+    }
+
+    /// What is wrong with the objects, those of attributes left out.
+    fn errors(&self) -> Vec<String> {
+        let damaged = self.documents.iter().filter(|(name, _)| **name != ZATTRS && **name != D18_ATTRIBUTES);
+        let mut errors: Vec<String> =
+            damaged.filter_map(|(_, document)| document.as_ref().err()).map(ToString::to_string).collect();
+        errors.sort_unstable();
+        errors
     }
 
     fn document(&self, name: &str) -> Option<Arc<Json>> {

@@ -128,6 +128,10 @@ impl Walker<'_> {
                 Ok(damaged(Error::malformed("node_type is neither array nor group").at_object(object())))
             }
             Some(Err(error)) => Ok(damaged(error)),
+            None if self.documents.is_implied_group(&path) => {
+                let empty = Arc::new(Json::Null);
+                Ok(Node::Group(Box::new(self.group(&empty, &path, name, depth + 1)?)))
+            }
             None if member.kind == MemberKind::Unlisted => Ok(Node::Nothing),
             None => {
                 Ok(damaged(Error::not_found("the member is listed but has no zarr.json").at_object(object())))
