@@ -36,6 +36,7 @@ fn hint(error: &Error) -> Option<&'static str> {
         ErrorKind::Limit => "--memory raises the budget; a size like this is often damage",
         ErrorKind::Changed => "another program is writing to it; try again when it is done",
         ErrorKind::Internal => "this is a fault of ncirrus: please report it with the command that caused it",
+        ErrorKind::Invalid => "`ncirrus help COMMAND` shows the forms with examples",
         _ => return None,
     })
 }

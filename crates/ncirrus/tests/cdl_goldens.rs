@@ -1,0 +1,100 @@
+//! CDL of a classic dataset, byte for byte as netCDF-C's `ncdump` printed it, for every option.
+//!
+//! The other two datasets beside the golden texts, `enhanced.nc` and `fill.nc`, are HDF5 files with user-defined types
+//! and strings: no format that is read so far can hold what they hold.
+mod support;
+
+use ncirrus::cdl::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle};
+use ncirrus::{Dataset, dump, dump_ncml};
+use ncirrus_testkit::corpus::corpus;
+use std::path::Path;
+use support::{open, session};
+
+type Change = fn(&mut Options);
+
+/// The middle of a golden text's name, and the options that it was printed with.
+const GOLDENS: [(&str, Change); 12] = [
+    ("default", |_| ()),
+    ("h", |options| options.data = DataChoice::HeaderOnly),
+    ("c", |options| options.data = DataChoice::Coordinates),
+    ("sh", |options| {
+        options.special = true;
+        options.data = DataChoice::HeaderOnly;
+    }),
+    ("t", |options| options.times = Some(TimeStyle::Blank)),
+    ("ivtime", |options| {
+        options.times = Some(TimeStyle::T);
+        options.variables = vec!["time".to_owned()];
+    }),
+    ("l40", |options| options.line_len = 40),
+    ("p4", |options| options.float_digits = Some(4)),
+    ("p917", |options| {
+        options.float_digits = Some(9);
+        options.double_digits = Some(17);
+    }),
+    ("bcvpi", |options| annotated(options, AnnotationStyle::Brief, IndexOrder::C, "pi")),
+    ("bfvrec", |options| annotated(options, AnnotationStyle::Brief, IndexOrder::Fortran, "rec")),
+    ("fcvnames", |options| annotated(options, AnnotationStyle::Full, IndexOrder::C, "names")),
+];
+
+fn annotated(options: &mut Options, style: AnnotationStyle, order: IndexOrder, variable: &str) {
+    options.annotation = Some(Annotation { style, order });
+    options.variables = vec![variable.to_owned()];
+}
+
+fn classic(root: &Path) -> Dataset {
+    open(&root.join("classic.nc"), &session()).unwrap()
+}
+
+fn options(dataset: &Dataset) -> Options {
+    Options { name: "classic".to_owned(), classic: ncirrus::is_classic(dataset), ..Options::default() }
+}
+
+/// Bytes as text in which every byte can be seen.
+fn visible(bytes: &[u8]) -> String {
+    let line = |line: &[u8]| line.escape_ascii().to_string();
+    bytes.split(|byte| *byte == b'\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_option_prints_the_golden_text() {
+    let Some(root) = corpus("nczarr/cdl-format") else { return };
+    let dataset = classic(&root);
+    for (name, change) in GOLDENS {
+        let golden = std::fs::read(root.join(format!("classic.{name}.cdl"))).unwrap();
+        let mut options = options(&dataset);
+        change(&mut options);
+        let mut text = Vec::new();
+        let summary = dump(&dataset, &mut text, &options).unwrap();
+        assert!(summary.faults.is_empty(), "{name}: {:?}", summary.faults);
+        if let Err(reason) = support::difference(&visible(&golden), &visible(&text)) {
+            panic!("{name}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn ncml_is_the_golden_text() {
+    let Some(root) = corpus("nczarr/cdl-format") else { return };
+    let dataset = classic(&root);
+    let golden = std::fs::read(root.join("classic.xh.cdl")).unwrap();
+    let options = Options { data: DataChoice::HeaderOnly, ..options(&dataset) };
+    let mut text = Vec::new();
+    dump_ncml(&dataset, &mut text, &options).unwrap();
+    // The golden text was printed in the folder of the dataset.
+    let text = visible(&text).replace(dataset.url(), "classic.nc");
+    assert_eq!(support::difference(&visible(&golden), &text), Ok(()));
+}
+
+#[test]
+fn every_golden_text_of_the_classic_dataset_is_tested() {
+    let Some(root) = corpus("nczarr/cdl-format") else { return };
+    let names = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name());
+    let goldens = names.filter_map(|name| {
+        let name = name.into_string().unwrap();
+        Some(name.strip_prefix("classic.")?.strip_suffix(".cdl")?.to_owned())
+    });
+    let tested: Vec<&str> = GOLDENS.iter().map(|(name, _)| *name).chain(["xh"]).collect();
+    let missed: Vec<String> = goldens.filter(|name| !tested.contains(&name.as_str())).collect();
+    assert!(missed.is_empty(), "not tested: {missed:?}");
+}
