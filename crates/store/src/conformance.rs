@@ -187,6 +187,13 @@ pub fn local(store: &dyn LocalStore, root: &ObjectId) -> Result<()> {
     assert_eq!(store.read_into(&object, 8, &mut four)?, Some(2));
     assert_eq!(&four[..2], b"89");
     assert_eq!(store.read_into(&object, 80, &mut four)?, Some(0));
+    let prefix = root.child("local");
+    assert_eq!(
+        (store.read_into(&prefix, 0, &mut four)?, store.stat(&prefix)?),
+        (None, None),
+        "a prefix is no object"
+    );
+    assert_eq!(store.read_whole(&prefix, 10, &mut buffer)?, None, "a prefix is no object");
     for blocked in ["local", "local/object/below"] {
         let put = store.put(&root.child(blocked), b"x", &Precondition::None);
         assert_eq!(kind(put), Some(ErrorKind::Conflict), "{blocked} is blocked");

@@ -82,18 +82,25 @@ impl DirectoryStore {
         Ok(self.root.join(key::check(object)?))
     }
 
-    /// Opens an object for reading; `None` when there is no such object, or a prefix of that name.
+    /// Opens an object for reading and looks at it; `None` when there is no such object, or a prefix of that name.
     fn open(&self, object: &ObjectId) -> Result<Option<(Arc<File>, Metadata)>> {
-        let path = self.path(object)?;
-        let opened = self.handles.get_or_open(object.key(), || platform::open(&path)).and_then(|file| {
-            let metadata = file.metadata()?;
-            Ok((file, metadata))
-        });
-        match opened {
-            Ok((_, metadata)) if metadata.is_dir() => Ok(None),
-            Ok((file, metadata)) if metadata.is_file() => Ok(Some((file, metadata))),
+        let Some(file) = self.handle(object)? else { return Ok(None) };
+        match file.metadata() {
+            Ok(metadata) if metadata.is_dir() => Ok(None),
+            Ok(metadata) if metadata.is_file() => Ok(Some((file, metadata))),
             Ok(_) => Err(Error::invalid("not a regular file").at_object(object)),
+            Err(error) => Err(fault::of_io(error, object)),
+        }
+    }
+
+    /// A handle of what has the key, which may be a directory.
+    fn handle(&self, object: &ObjectId) -> Result<Option<Arc<File>>> {
+        let path = self.path(object)?;
+        match self.handles.get_or_open(object.key(), || platform::open(&path)) {
+            Ok(file) => Ok(Some(file)),
             Err(error) if fault::is_absence(&error) => Ok(None),
+            // Where directories cannot be opened this is said of them.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && path.is_dir() => Ok(None),
             Err(error) => Err(fault::of_io(error, object)),
         }
     }
@@ -178,8 +185,12 @@ impl LocalStore for DirectoryStore {
     }
 
     fn read_into(&self, object: &ObjectId, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
-        let Some((file, _)) = self.open(object)? else { return Ok(None) };
-        platform::read_at(&file, buffer, offset).map(Some).map_err(|error| fault::of_io(error, object))
+        let Some(file) = self.handle(object)? else { return Ok(None) };
+        match platform::read_at(&file, buffer, offset) {
+            Ok(count) => Ok(Some(count)),
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(None),
+            Err(error) => Err(fault::of_io(error, object)),
+        }
     }
 
     fn opened<'a>(&'a self, object: &'a ObjectId) -> Result<Box<dyn ReadAt + 'a>> {

@@ -103,10 +103,13 @@ impl Url {
     /// list of known keys and macros.
     ///
     /// # Errors
-    /// `Invalid` for an unknown scheme, a missing host, a port that is no number, a NUL.
+    /// `Invalid` for an unknown scheme, a missing host, a port that is no number, a NUL, nothing at all.
     pub fn parse(text: &str) -> Result<Self> {
         if text.contains('\0') {
             return Err(Error::invalid(format!("{text:?} contains a NUL")));
+        }
+        if text.is_empty() {
+            return Err(Error::invalid("address is empty"));
         }
         let (clauses, rest) = split_clauses(text);
         match split_scheme(rest) {

@@ -80,6 +80,7 @@ fn schemes(#[case] text: &str, #[case] scheme: Scheme, #[case] expected: &[&str]
 #[case("foo://user:secret@bar/x?key=secret", "unknown scheme \"foo\" in foo://bar/x")]
 #[case("http:///x", "url has no host")]
 #[case("http://h:port/x", "port \"port\" is not a number")]
+#[case("", "address is empty")]
 #[case("a\0b", "\"a\\0b\" contains a NUL")]
 fn bad_urls(#[case] text: &str, #[case] message: &str) {
     assert_eq!(Url::parse(text).unwrap_err().message(), message);
