@@ -167,6 +167,24 @@ fn a_variable_without_fill_still_makes_the_file_long_enough() {
 }
 
 #[test]
+fn a_cell_that_was_put_at_the_growing_edge_is_completed() {
+    let place = Place { session: session(16), ..place(true) };
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[2], false);
+    for row in [0, 5, 13] {
+        place.run(writer.write(var, &slab(&[row, 0], &[1, 2]), &Values::Int(vec![1, 2]))).unwrap();
+        assert_eq!(writer.stage.held(), 0, "everything is spilled at once");
+    }
+    place.run(writer.close()).unwrap();
+    let mut expected = vec![-2_147_483_647; 28];
+    for row in [0, 5, 13] {
+        expected[2 * row..2 * row + 2].copy_from_slice(&[1, 2]);
+    }
+    let read = place.run(place.open().read(var, &slab(&[0, 0], &[14, 2]))).unwrap();
+    assert_eq!(read, Values::Int(expected));
+}
+
+#[test]
 fn an_update_changes_only_what_is_written() {
     for flat in [false, true] {
         let place = place(flat);
