@@ -227,6 +227,9 @@ impl LocalStore for MemoryStore {
     fn rename(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         let (old, new) = key::check_move(from, to)?;
         let mut objects = self.lock();
+        if !objects.by_key.holds(old) {
+            return Ok(());
+        }
         if objects.by_key.get(new).is_some() {
             return Err(fault::conflict("exists already", to));
         }

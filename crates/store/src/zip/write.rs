@@ -338,6 +338,9 @@ impl LocalStore for ZipWriterStore {
         let (old, new) = key::check_move(from, to)?;
         let moved: Vec<(String, Slot)> = {
             let state = self.lock();
+            if !state.entries.holds(old) {
+                return Ok(());
+            }
             if state.entries.get(new).is_some() {
                 return Err(fault::conflict("exists already", to));
             }
