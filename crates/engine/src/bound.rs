@@ -2,7 +2,8 @@
 use crate::convert::{self, Copier};
 use crate::decode::codec_error;
 use crate::plan::{Cuts, Sizes};
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry};
+use crate::session::Shared;
+use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, names};
 use ncirrus_layout::{
     ChunkGrid, ChunkIndex, Edge, Error, Extent, Layout, Limits, Result, Source, StoredType,
 };
@@ -70,18 +71,20 @@ pub(crate) struct Rows {
 }
 
 impl Bound {
-    /// Binds a variable's source.
+    /// Binds the source of a variable of that type and shape.
     pub(crate) fn new(
         source: Source,
         model: &Model,
-        ty: TypeRef,
-        registry: &Registry,
-        limits: &Limits,
+        variable: (TypeRef, &[u64]),
+        shared: &Shared,
     ) -> Result<Self> {
-        let elements = Elements::of(&source, model, ty, limits)?;
+        let ((ty, shape), registry) = (variable, &shared.registry);
+        let elements = Elements::of(&source, model, ty, &shared.limits)?;
         let ground = match &source.layout {
             Layout::Grid { grid, edge, index, codecs } => {
-                let (grid, index, codecs) = (grid.clone(), Arc::clone(index), Arc::clone(codecs));
+                // netcdf-c codes szip by the lines of the variable, not of the chunk (nczarr.md 11.5).
+                let codecs = names::with_shape(codecs, &source.extent).into();
+                let (grid, index) = (grid.clone(), Arc::clone(index));
                 Ground::Chunks(Chunks::new(grid, *edge, index, codecs, elements.stored_len(), registry)?)
             }
             Layout::Affine { extents, base, strides } => {
@@ -98,6 +101,16 @@ impl Bound {
             Layout::Mosaic { .. } => return Err(Error::unsupported("variables put together from others")),
             Layout::Query { .. } => return Err(Error::unsupported("variables that a server computes")),
         };
+        let rank = match &ground {
+            Ground::Chunks(chunks) => chunks.grid.rank(),
+            Ground::Rows(rows) => rows.strides.len(),
+        };
+        if rank != shape.len() || source.extent.len() != shape.len() {
+            return Err(Error::internal(format!(
+                "a source of rank {rank} and extent {:?} for shape {shape:?}",
+                source.extent
+            )));
+        }
         if source.fill.len() != 1 {
             return Err(Error::internal(format!("{} fill values instead of one", source.fill.len())));
         }
