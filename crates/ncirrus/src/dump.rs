@@ -80,14 +80,21 @@ impl Printed<'_> {
         let facts = self.dataset.facts();
         let fact = |name: &str| facts.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str());
         if !is_classic(self.dataset) {
-            special.extend(fact("_NCProperties").map(|text| Attribute::text("_NCProperties", text)));
-            let version = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
+            let provenance = fact("_NCProperties");
+            special.extend(provenance.map(|text| Attribute::text("_NCProperties", text)));
+            let stored = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
+            let version = superblock_version(stored, provenance.is_some());
             special.push(Attribute::atomic("_SuperblockVersion", Values::Int(vec![version])));
             special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![1])));
         }
         special.push(Attribute::text("_Format", self.dataset.kind()));
         special
     }
+}
+
+/// The reference answers 2 for whatever netCDF wrote, also as plain Zarr, and 0 for what others wrote.
+fn superblock_version(stored: i32, by_netcdf: bool) -> i32 {
+    if stored == 0 && !by_netcdf { 0 } else { stored.max(2) }
 }
 
 /// How a variable is stored, as attributes in the order of `nczarr.md` 12.5.
@@ -207,6 +214,13 @@ mod tests {
         let Value::Object(map) = map else { unreachable!() };
         let text = codec_text(&CodecSpec::V2(map)).unwrap();
         assert_eq!(text, r#"{"id": "blosc", "list": [1,2], "clevel": 5}"#);
+    }
+
+    #[test]
+    fn plain_zarr_has_a_superblock_version_when_netcdf_wrote_it() {
+        assert_eq!(superblock_version(0, false), 0);
+        assert_eq!(superblock_version(0, true), 2);
+        assert_eq!((superblock_version(1, true), superblock_version(3, true)), (2, 3));
     }
 
     #[test]
