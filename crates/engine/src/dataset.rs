@@ -225,8 +225,7 @@ impl Dataset {
         }
         let context = self.context(0);
         let source = context.drive(|view| self.inner.catalog.source(view, variable)).await?;
-        let shared = &context.shared;
-        Bound::new(source, model, described.ty, &shared.registry, &shared.limits)
+        Bound::new(source, model, (described.ty, &model.shape(variable)), &context.shared)
     }
 
     fn is_pending(&self, node: NodeId) -> bool {

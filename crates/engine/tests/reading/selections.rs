@@ -89,14 +89,21 @@ fn check(session: &Session, store: Arc<dyn Store>, array: &Array, source: Source
     let (driver, var) = sample(&array.shape, Atomic::Int.into(), source);
     let dataset = open(session, store, driver);
     let expected = array.select(selection);
+    let plan = session.block_on(dataset.plan(var, selection)).unwrap();
+    let before = session.statistics();
     let values = session.block_on(dataset.read(var, selection)).unwrap();
+    let after = session.statistics();
+    if array.absent.is_empty() {
+        assert_eq!(after.requests - before.requests, plan.requests, "{plan}");
+        let moved = after.bytes_fetched - before.bytes_fetched;
+        assert!(moved == plan.bytes || plan.whole_objects > 0, "{moved} bytes moved: {plan}");
+    }
     assert_eq!(values, Values::Int(expected.clone()), "read {selection:?}");
     let mut out = vec![0xab; expected.len() * 4];
     session.block_on(dataset.read_into(var, selection, &mut out)).unwrap();
     assert_eq!(out, Values::Int(expected.clone()).as_bytes().unwrap(), "read_into {selection:?}");
     let again = session.block_on(dataset.read(var, selection)).unwrap();
     assert_eq!(again, Values::Int(expected), "read through the cache {selection:?}");
-    session.block_on(dataset.plan(var, selection)).unwrap();
 }
 
 proptest! {
