@@ -3,7 +3,7 @@
 //! Opening walks the metadata objects of the store (`v2`, `v3`) into neutral nodes (`node`), from which `assemble`
 //! makes the model; a variable's chunks are then found by a function (`keys`, `shard`).
 use crate::dialect::Dialect;
-use crate::special::{V1_SUPERBLOCK, ZARR_JSON, ZARRAY, ZATTRS, ZGROUP, ZMETADATA};
+use crate::special::{ZARR_JSON, ZMETADATA};
 use ncirrus_layout::{
     Catalog, Confidence, Consolidated, Driver, Error, ObjectId, OpenOptions, Step, View, join,
 };
@@ -44,7 +44,7 @@ impl Driver for ZarrDriver {
                 .into_iter()
                 .any(|doc| usable(doc).is_some()))
         };
-        if found(&[ZARR_JSON, ZMETADATA])? || found(&[ZGROUP, ZARRAY, ZATTRS, V1_SUPERBLOCK])? {
+        if found(&[ZARR_JSON, ZMETADATA])? || found(&v2::MARKERS)? {
             return Ok(Confidence::Yes);
         }
         Ok(Confidence::No)

@@ -107,6 +107,14 @@ fn every_level_of_groups_adds_one_round_trip() {
 }
 
 #[test]
+fn probing_first_makes_opening_no_deeper() {
+    let rounds = Rounds::new(nczarr(&names(20)));
+    drive(&rounds, |view| ZarrDriver.probe(view, &Objects::id(""))).expect("no failure");
+    open(&rounds);
+    assert_eq!(rounds.rounds(), 3, "listed members travel with the listing");
+}
+
+#[test]
 fn probing_asks_for_what_opening_needs_anyway() {
     let rounds = Rounds::new(consolidated(&nczarr(&names(3))));
     let sure = drive(&rounds, |view| ZarrDriver.probe(view, &Objects::id(""))).expect("no failure");

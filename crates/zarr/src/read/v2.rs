@@ -14,7 +14,7 @@ use crate::special::{
     V1_ATTRIBUTES, V1_GROUP, V1_SUPERBLOCK, V1D_ARRAY, V1D_ATTRIBUTES, ZARRAY, ZATTRS, ZGROUP,
 };
 use ncirrus_layout::{Error, Step, join};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Whether the root holds any object of Zarr v2.
@@ -25,20 +25,18 @@ pub(super) fn is_there(documents: &Documents<'_>) -> Step<bool> {
 
 /// Reads everything; `None` when the root holds no object of Zarr v2.
 pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
-    let objects = [
-        &[ZGROUP, ZATTRS, ZARRAY][..],
-        V1_GROUP_OBJECTS,
-        D18_GROUP_OBJECTS,
-        &[V1_SUPERBLOCK, D18_SUPERBLOCK],
-    ];
-    let (bag, children) = both(Bag::read(documents, "", objects.concat()), documents.children(""))?;
-    let markers = [ZGROUP, ZATTRS, ZARRAY, V1_SUPERBLOCK, D18_SUPERBLOCK];
-    if !documents.is_consolidated() && !markers.iter().any(|name| bag.is_there(name)) {
-        return match markers.iter().find_map(|name| bag.error(name)) {
+    let children = documents.children("");
+    let bag = match Bag::read(documents, "", MARKERS.to_vec()) {
+        Ok(bag) => bag,
+        Err(stall) => return both::<Option<Dataset>, _>(Err(stall), children).map(|(none, _)| none),
+    };
+    if !documents.is_consolidated() && !MARKERS.iter().any(|name| bag.is_there(name)) {
+        return match MARKERS.iter().find_map(|name| bag.error(name)) {
             Some(error) => Err(error.into()),
             None => Ok(None),
         };
     }
+    let bag = bag.with_old_objects(documents)?;
     let mut dialect = bag.dialect();
     let sorts = Provenance::of(&bag.attributes()).is_netcdf_c();
     let walker = Walker { documents, dialect, sorts };
@@ -56,6 +54,8 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
     Ok(Some(Dataset { dialect, consolidated: documents.is_consolidated(), superblock, root }))
 }
 
+/// The objects of a root, one of which there must be. They tell whether there are others.
+pub(super) const MARKERS: [&str; 5] = [ZGROUP, ZATTRS, ZARRAY, V1_SUPERBLOCK, D18_SUPERBLOCK];
 const V1_GROUP_OBJECTS: &[&str] = &[V1_GROUP, V1_ATTRIBUTES, V1D_ATTRIBUTES];
 const V1_ARRAY_OBJECTS: &[&str] = &[V1_ARRAY, V1D_ARRAY, V1_ATTRIBUTES, V1D_ATTRIBUTES];
 const D18_GROUP_OBJECTS: &[&str] = &[D18_DIMENSIONS, D18_TYPES, D18_ATTRIBUTES, D18_ATTRIBUTE_TYPES];
@@ -70,20 +70,18 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    fn root(&self, bag: &Bag, children: Option<Vec<String>>) -> Step<GroupNode> {
+    fn root(&self, bag: &Bag, children: Step<Option<Vec<String>>>) -> Step<GroupNode> {
         let is_array = bag.is_there(ZARRAY);
-        let children = if is_array && !bag.is_there(ZGROUP) { Some(Vec::new()) } else { children };
-        let is_listed = bag.group_info().is_some() || self.documents.is_consolidated();
-        if children.is_none() && !is_listed {
-            let message = "the store cannot list, and the metadata do not name the members";
-            return Err(Error::unsupported(message).at_object(self.documents.root).into());
-        }
+        let children = if is_array && !bag.is_there(ZGROUP) { Ok(Some(Vec::new())) } else { children };
         let mut group = self.group_from(bag, children, "", 0)?;
         if is_array {
             let attributes = std::mem::take(&mut group.attributes);
             group.arrays.insert(0, ArrayNode { attributes, ..self.array_from(bag, "", "") });
         }
-        Ok(group)
+        match group.fault.take() {
+            Some(error) => Err(error.at_object(self.documents.root).into()),
+            None => Ok(group),
+        }
     }
 
     /// A group's own objects and its members.
@@ -93,7 +91,7 @@ impl Walker<'_> {
         }
         let objects = self.objects(&[ZGROUP, ZATTRS], V1_GROUP_OBJECTS, D18_GROUP_OBJECTS);
         let (bag, children) = both(Bag::read(self.documents, path, objects), self.documents.children(path))?;
-        let mut group = self.group_from(&bag, children, path, depth)?;
+        let mut group = self.group_from(&bag, Ok(children), path, depth)?;
         name.clone_into(&mut group.name);
         if bag.is_empty() && !self.documents.is_implied_group(path) {
             let object = self.documents.object(path).child(ZGROUP);
@@ -104,10 +102,11 @@ impl Walker<'_> {
         Ok(group)
     }
 
+    /// A group from its own objects. Listed members do not wait for the listing of the store.
     fn group_from(
         &self,
         bag: &Bag,
-        children: Option<Vec<String>>,
+        children: Step<Option<Vec<String>>>,
         path: &str,
         depth: u32,
     ) -> Step<GroupNode> {
@@ -120,20 +119,25 @@ impl Walker<'_> {
         };
         group.dims = dimensions(dims, &mut group.warnings);
         group.types = bag.document(D18_TYPES);
-        if children.is_none() && info.is_none() {
-            group.fault =
-                Some(Error::unsupported("the store cannot list, and the metadata do not name the members"));
-        }
         let list = |long: &str, short: &str| {
             names(info.and_then(|info| info.member(long).or_else(|| info.member(short))))
         };
         let order = extension::array_order(&group.attributes);
-        let mut children = children.unwrap_or_default();
-        if self.sorts {
-            children.sort_unstable();
+        let listed = members(order, list("arrays", "vars"), list("groups", "groups"), Vec::new());
+        let read = |members: &[Member]| join(members, |member| self.member(path, member, depth));
+        let (mut nodes, children) = both(read(&listed), children)?;
+        if children.is_none() && info.is_none() {
+            group.fault =
+                Some(Error::unsupported("the store cannot list, and the metadata do not name the members"));
         }
-        let members = members(order, list("arrays", "vars"), list("groups", "groups"), children);
-        group.adopt(join(&members, |member| self.member(path, member, depth))?);
+        let known: HashSet<&str> = listed.iter().map(|member| member.name.as_str()).collect();
+        let mut others = children.unwrap_or_default();
+        others.retain(|name| !known.contains(name.as_str()));
+        if self.sorts {
+            others.sort_unstable();
+        }
+        nodes.extend(read(&members(Vec::new(), Vec::new(), Vec::new(), others))?);
+        group.adopt(nodes);
         Ok(group)
     }
 
@@ -196,6 +200,17 @@ impl Bag {
         let all: Vec<(&'static str, Document)> = join(objects, read)?;
         let found = all.into_iter().filter_map(|(name, document)| Some((name, document?)));
         Ok(Self { documents: found.collect() })
+    }
+
+    /// Adds the root's further objects of the dialects that have such.
+    fn with_old_objects(mut self, documents: &Documents<'_>) -> Step<Self> {
+        let objects = match () {
+            () if self.is_there(V1_SUPERBLOCK) => V1_GROUP_OBJECTS,
+            () if self.is_there(D18_SUPERBLOCK) => D18_GROUP_OBJECTS,
+            () => return Ok(self),
+        };
+        self.documents.extend(Self::read(documents, "", objects.to_vec())?.documents);
+        Ok(self)
     }
 
     fn is_empty(&self) -> bool {
