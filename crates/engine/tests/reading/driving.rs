@@ -293,6 +293,21 @@ fn encoded_metadata_are_decoded_by_the_engine() {
 }
 
 #[test]
+fn names_below_a_prefix_are_listed() {
+    let driver = with_tree(|view| {
+        let listing = view.list(&id("a"), None)?;
+        let names: Vec<&str> = listing.entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["b", "c"]);
+        Ok(Model::new())
+    });
+    let store = objects(&[("a/b", b""), ("a/c/d", b""), ("e", b"")]);
+    let stores: [Arc<dyn Store>; 2] = [store.shared(), Arc::new(Late::new(store.clone()))];
+    for shared in stores {
+        open_at(shared, "a", &[Arc::clone(&driver)]).unwrap();
+    }
+}
+
+#[test]
 fn pending_attributes_are_read_together_and_once() {
     let mut model = Model::new();
     let root = model.root();

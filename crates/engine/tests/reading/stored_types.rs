@@ -215,6 +215,55 @@ fn surplus_bytes_are_ignored() {
 }
 
 #[test]
+fn surplus_behind_a_codec_is_counted() {
+    let array = Array::new(&[4], &[2]).zlib();
+    let session = Session::builder().build().unwrap();
+    let mut objects = array.objects();
+    objects[1] = objects_of_longer_chunks();
+    let store = memory(objects);
+    let (driver, var) = sample(&[4], Atomic::Int.into(), array.source(&store.root()));
+    let dataset = open(&session, store.shared(), driver);
+    let (values, report) =
+        session.block_on(dataset.read_reported(var, &all(), ncirrus_engine::Missing::Fill)).unwrap();
+    assert_eq!(values, Values::Int(vec![1000, 1001, 1000, 1001]));
+    assert_eq!((report.surplus_count, session.statistics().chunks_with_surplus), (1, 1));
+}
+
+/// A chunk of four elements where two belong.
+fn objects_of_longer_chunks() -> (String, Bytes) {
+    let array = Array::new(&[4], &[4]).zlib();
+    ("1".to_owned(), array.objects().remove(0).1)
+}
+
+#[test]
+fn chunks_that_an_index_places_outside_of_their_object_are_errors() {
+    #[derive(Debug)]
+    struct Beyond(ObjectId);
+    impl ChunkIndex for Beyond {
+        fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+            Ok(cells.iter().map(|_| ChunkRef::new(Location::Bytes(self.0.clone(), 5..40))).collect())
+        }
+    }
+    let session = Session::builder().build().unwrap();
+    let store = memory([("short".to_owned(), Bytes::from_static(b"only so much"))]);
+    for (key, kind) in [("short", ErrorKind::Malformed), ("absent", ErrorKind::NotFound)] {
+        for array in [Array::new(&[4], &[4]), Array::new(&[4], &[4]).zlib()] {
+            let mut source = array.source(&store.root());
+            let Layout::Grid { index, .. } = &mut source.layout else { panic!() };
+            *index = Arc::new(Beyond(store.root().child(key)));
+            let (driver, var) = sample(&[4], Atomic::Int.into(), source);
+            let stores: [Arc<dyn Store>; 2] = [store.shared(), Arc::new(Late::new(store.clone()))];
+            for shared in stores {
+                let dataset = open(&session, shared, driver.clone());
+                let error = session.block_on(dataset.read(var, &all())).unwrap_err();
+                assert_eq!(error.kind(), kind, "{error}");
+                assert!(error.to_string().contains(key) && error.place().chunk.is_some(), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_unknown_codec_is_an_error_of_the_variable() {
     let mut case = ints(ByteOrder::Little);
     case.codecs = vec![CodecSpec::v3("no.such.codec")];
