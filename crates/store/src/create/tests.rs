@@ -2,7 +2,9 @@
 use super::*;
 use crate::tests::now;
 use crate::{Precondition, open};
-use ncirrus_layout::{ErrorKind, Want};
+use ncirrus_layout::ErrorKind;
+#[cfg(any(feature = "zip", feature = "cloud"))]
+use ncirrus_layout::Want;
 use std::fs;
 use std::path::Path;
 
