@@ -3,6 +3,17 @@
 //! A [`Writer`] holds the model as it is being edited and the cells that are partly written. Cells that a write covers
 //! wholly are encoded at once, on all threads; others are completed in a bounded write-back cache. What is put before a
 //! commit is not yet true: [`Writer::sync`] carries out the format's phases in order, each durable before the next.
+//!
+//! The rules that hold it together:
+//! - Every cell has a lock of its own, taken in ascending order, by writes, reads and whoever spills: what is staged,
+//!   being put and stored of a cell is never seen half-way.
+//! - Along an axis that grows, a cell counts as wholly covered only when its whole span is written: others may append
+//!   to the rest of it at the same time.
+//! - Staged cells hold all their elements as they are stored, those outside the array too, so that codecs are all that
+//!   is left to do. They are cut, for formats that cut, to the shape that the array has when they are put; cells cut
+//!   along a growing axis are completed at the next commit.
+//! - Values are checked and converted before a cell is changed. A change that the format counts on and that could not
+//!   be put ends the writer.
 mod cells;
 mod commit;
 mod copy;
