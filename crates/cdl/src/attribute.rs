@@ -8,11 +8,20 @@ use crate::out::Out;
 use crate::text::{self, VerticalTab};
 use ncirrus_model::{Atomic, Attribute, Model, NodeId, TypeRef, Values};
 
+/// Where an attribute comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The dataset holds it.
+    Stored,
+    /// It tells a property of the storage.
+    Special,
+}
+
 /// Writes one attribute up to its semicolon.
 pub(crate) fn write(
     out: &mut Out<'_>,
     model: &Model,
-    node: NodeId,
+    (node, origin): (NodeId, Origin),
     attribute: &Attribute,
     options: &Options,
 ) {
@@ -24,7 +33,8 @@ pub(crate) fn write(
     if let NodeId::Variable(id) = node {
         let name = model.variable(id).map(|variable| variable.name.as_str()).unwrap_or_default();
         out.push(&escape_name(name));
-        if is_section_keyword(name) {
+        // The reference does not keep keywords apart from special attributes.
+        if is_section_keyword(name) && origin == Origin::Stored {
             out.push(" ");
         }
     }

@@ -1,4 +1,5 @@
 //! The walk over the tree: each group's sections in `ncdump`'s order (nczarr.md 12.1).
+use crate::attribute::Origin;
 use crate::name::escape_name;
 use crate::out::Out;
 use crate::time::TimeAxis;
@@ -129,7 +130,7 @@ impl Printer<'_, '_> {
             Some(AttributeState::Known(known)) => !known.is_empty() || !known.faults.is_empty(),
             _ => true,
         };
-        if has_any || (is_root && self.options.special) {
+        if has_any || self.options.special {
             self.out.push("\n");
             self.out.blanks(indent);
             self.out.push(if is_root { "// global attributes:\n" } else { "// group attributes:\n" });
@@ -158,9 +159,11 @@ impl Printer<'_, '_> {
             NodeId::Group(_) => None,
         };
         let hidden = |name: &str| options.no_properties && name == "_NCProperties";
-        for shown in known.iter().chain(&special).filter(|attribute| !hidden(&attribute.name)) {
+        let (own, special) =
+            (known.iter().map(|one| (Origin::Stored, one)), special.iter().map(|one| (Origin::Special, one)));
+        for (origin, shown) in own.chain(special).filter(|(_, attribute)| !hidden(&attribute.name)) {
             self.out.blanks(indent);
-            attribute::write(&mut self.out, model, node, shown, options);
+            attribute::write(&mut self.out, model, (node, origin), shown, options);
             let dates = time.as_ref().and_then(|time| time.comment(shown, indent, options.line_len));
             self.out.push(dates.as_deref().unwrap_or("\n"));
         }

@@ -177,3 +177,17 @@ fn ncml_is_for_the_classic_model_only() {
     let error = ncml(&mut Vec::new(), &model, "a.nc", &Options::default()).unwrap_err();
     assert!(matches!(error, CdlError::Unsupported(_)));
 }
+
+#[test]
+fn storage_properties_head_every_group_and_stand_close_to_names_that_are_keywords() {
+    let (mut model, id) = model(&[2]);
+    let root = model.root();
+    model.rename_variable(id, "data").unwrap();
+    let own = Attribute::atomic("a", Values::Int(vec![1]));
+    model.variable_mut(id).unwrap().attributes.known_mut().put(own);
+    model.add_group(root, "empty").unwrap();
+    let options = Options { special: true, ..Options::default() };
+    let (text, _) = run(&model, &mut Counting::new(u64::MAX), &options);
+    assert!(text.contains("\t\tdata :a = 1 ;\n\t\tdata:_Storage = \"chunked\" ;\n"), "{text}");
+    assert!(text.contains("\ngroup: empty {\n\n  // group attributes:\n"), "{text}");
+}
