@@ -7,16 +7,16 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// One session for all tests of a binary: datasets are small and many.
-pub fn session() -> Session {
+pub(crate) fn session() -> Session {
     Session::builder().threads(2).durable(false).build().unwrap()
 }
 
-pub fn open(path: &Path, session: &Session) -> Result<Dataset> {
+pub(crate) fn open(path: &Path, session: &Session) -> Result<Dataset> {
     Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), session)
 }
 
 /// The whole dataset as CDL, and whether every member could be read.
-pub fn cdl_of(
+pub(crate) fn cdl_of(
     dataset: &Dataset,
     name: &str,
     change: impl FnOnce(&mut cdl::Options),
@@ -30,7 +30,7 @@ pub fn cdl_of(
 }
 
 /// Exact CDL of everything: enough digits that equal text means equal values.
-pub fn exact_cdl(dataset: &Dataset, name: &str) -> String {
+pub(crate) fn exact_cdl(dataset: &Dataset, name: &str) -> String {
     let exact = |options: &mut cdl::Options| {
         options.float_digits = Some(9);
         options.double_digits = Some(17);
@@ -40,20 +40,20 @@ pub fn exact_cdl(dataset: &Dataset, name: &str) -> String {
     text
 }
 
-pub fn json(path: &Path) -> Value {
+pub(crate) fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
 /// All values of a variable.
-pub fn values(variable: &Variable) -> Result<Values> {
+pub(crate) fn values(variable: &Variable) -> Result<Values> {
     variable.values(&Selection::all(&variable.shape()))
 }
 
 /// Lines `case<TAB>check<TAB>reason` of a file beside the tests; `#` starts a comment.
-pub struct Exceptions(Vec<(String, String, String)>);
+pub(crate) struct Exceptions(Vec<(String, String, String)>);
 
 impl Exceptions {
-    pub fn load(name: &str) -> Self {
+    pub(crate) fn load(name: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
         let text = std::fs::read_to_string(&path).unwrap();
         let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
@@ -69,7 +69,7 @@ impl Exceptions {
     }
 
     /// Whether a check of a case is excepted; a case may end in `*`.
-    pub fn covers(&self, case: &str, check: &str) -> bool {
+    pub(crate) fn covers(&self, case: &str, check: &str) -> bool {
         self.0.iter().any(|(pattern, which, _)| {
             let named = match pattern.strip_suffix('*') {
                 Some(start) => case.starts_with(start),
@@ -82,7 +82,7 @@ impl Exceptions {
 
 /// Counts checks and collects what failed.
 #[derive(Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     passed: usize,
     excepted: usize,
     failures: Vec<String>,
@@ -90,7 +90,7 @@ pub struct Tally {
 
 impl Tally {
     /// Records a check; an excepted one must fail, or its exception is stale.
-    pub fn record(
+    pub(crate) fn record(
         &mut self,
         exceptions: &Exceptions,
         case: &str,
@@ -105,7 +105,7 @@ impl Tally {
     }
 
     /// Prints `N of M` and fails when something failed.
-    pub fn finish(self, what: &str) {
+    pub(crate) fn finish(self, what: &str) {
         let total = self.passed + self.excepted + self.failures.len();
         println!("{what}: {} of {total} ({} excepted)", self.passed, self.excepted);
         assert!(self.failures.is_empty(), "{} failures:\n{}", self.failures.len(), self.failures.join("\n"));
@@ -113,7 +113,7 @@ impl Tally {
 }
 
 /// The first lines in which two texts differ.
-pub fn difference(expected: &str, got: &str) -> std::result::Result<(), String> {
+pub(crate) fn difference(expected: &str, got: &str) -> std::result::Result<(), String> {
     if expected == got {
         return Ok(());
     }
@@ -123,7 +123,7 @@ pub fn difference(expected: &str, got: &str) -> std::result::Result<(), String> 
     Err(format!("line {}: expected {:?}, got {:?}", at + 1, show(expected), show(got)))
 }
 
-pub fn copy_tree(from: &Path, to: &Path) {
+pub(crate) fn copy_tree(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap().path();
@@ -132,7 +132,7 @@ pub fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-pub fn temp() -> (tempfile::TempDir, PathBuf) {
+pub(crate) fn temp() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_path_buf();
     (folder, path)
