@@ -351,22 +351,32 @@ fn tag_of(metadata: &Metadata) -> Tag {
     Tag::new(format!("{seconds:x}.{nanoseconds:x}-{:x}-{inode:x}", metadata.len()))
 }
 
+/// How often directories are made that someone else removes.
+const MOST_TRIES: usize = 64;
+
 /// A new file in the directory of another, and its name. Directories above may vanish while they are made, when
 /// someone else removes what has become empty.
 fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let temporary = path.with_file_name(temporary::name_for_put(path.file_name().unwrap_or_default()));
     let open = || OpenOptions::new().write(true).create_new(true).open(&temporary);
     let mut opened = open();
-    for _ in 0..4 {
+    for _ in 0..MOST_TRIES {
         match &opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create_parents(path)?;
-                opened = open();
+                opened = match create_parents(path) {
+                    Err(error) if !is_race(&error) => Err(error),
+                    _ => open(),
+                };
             }
             _ => break,
         }
     }
     Ok((opened?, temporary))
+}
+
+/// How making directories fails when one of them goes in the middle.
+fn is_race(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
 }
 
 fn create_parents(path: &Path) -> io::Result<()> {

@@ -110,16 +110,22 @@ pub(crate) fn stamp(metadata: &fs::Metadata) -> (i64, i64, u64) {
 
 /// Moves a file or directory to a name that must be free, in one step where the platform can.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-            other => return other.map_err(io::Error::from),
-        }
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    if let Some(renamed) = rename_with(from, to, rustix::fs::RenameFlags::NOREPLACE) {
+        return renamed;
     }
     rename_new_portably(from, to)
+}
+
+/// `None` when the file system cannot do this.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn rename_with(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
+    use rustix::fs::{CWD, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, from, CWD, to, flags) {
+        Err(error) if [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP].contains(&error) => None,
+        other => Some(other.map_err(io::Error::from)),
+    }
 }
 
 /// A hard link fails when the name is taken; where there are none, a look before the leap must do.
@@ -136,17 +142,12 @@ fn rename_new_portably(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Lets two names change places in one step; `false` when the platform or the file system cannot.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
-            Ok(()) => Ok(true),
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let exchanged = rename_with(one, other, rustix::fs::RenameFlags::EXCHANGE);
+        exchanged.transpose().map(|done| done.is_some())
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     {
         let _ = (one, other);
         Ok(false)
