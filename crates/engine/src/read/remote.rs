@@ -97,22 +97,37 @@ impl Reading<'_> {
                     asked.push((object.clone(), Some(range.clone()), Task::Chunk(job)));
                 }
                 Work::Encoded { .. } | Work::Fill => at_hand.push(job),
-                Work::Plain { .. } | Work::Rows { .. } => {
-                    let (cell, is_chunk) = (job.cell.clone(), job.chunk().is_some());
-                    for (at, mut unit) in job.into_units(gap)?.into_iter().enumerate() {
-                        let Some(place) = unit.place.clone() else {
-                            self.fill(&mut unit.target, fill);
-                            continue;
-                        };
-                        let (object, range) = (place.object.clone(), place.range.clone());
-                        let cell = cell.clone();
-                        let task = Task::Run { unit, place, cell, is_chunk, first: at == 0 };
-                        asked.push((object, Some(range), task));
-                    }
-                }
+                Work::Plain { .. } | Work::Rows { .. } => self.ask_runs(job, gap, fill, &mut asked)?,
             }
         }
-        self.context.shared.for_each(at_hand, usize::MAX, |mut job, worker| {
+        self.finish_at_hand(at_hand, fill)?;
+        Ok(asked)
+    }
+
+    /// Asks for the runs of plain bytes that a job needs; those that were never written are filled.
+    fn ask_runs<'out>(
+        &self,
+        job: Job<'out>,
+        gap: usize,
+        fill: &[u8],
+        asked: &mut Vec<Asked<'out>>,
+    ) -> Result<()> {
+        let (cell, is_chunk) = (job.cell.clone(), job.chunk().is_some());
+        for (at, mut unit) in job.into_units(gap)?.into_iter().enumerate() {
+            let Some(place) = unit.place.clone() else {
+                self.fill(&mut unit.target, fill);
+                continue;
+            };
+            let (object, range) = (place.object.clone(), place.range.clone());
+            let task = Task::Run { unit, place, cell: cell.clone(), is_chunk, first: at == 0 };
+            asked.push((object, Some(range), task));
+        }
+        Ok(())
+    }
+
+    /// Does the jobs that need no fetching: fill, and chunks in the metadata.
+    fn finish_at_hand(&self, jobs: Vec<Job<'_>>, fill: &[u8]) -> Result<()> {
+        self.context.shared.for_each(jobs, usize::MAX, |mut job, worker| {
             let inline = match &job.work {
                 Work::Encoded { location: Location::Inline(bytes), .. } => Some(bytes.clone()),
                 _ => None,
@@ -127,8 +142,7 @@ impl Reading<'_> {
                     Ok(())
                 }
             }
-        })?;
-        Ok(asked)
+        })
     }
 
     async fn fetch_request<'out>(&self, request: Merged<Task<'out>>, share: Share) -> Result<Arrived<'out>> {
