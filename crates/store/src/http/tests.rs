@@ -136,6 +136,14 @@ fn no_connection_is_a_passing_failure() {
 }
 
 #[test]
+fn a_server_without_tls_is_no_connection_over_https() {
+    let server = Server::start([("/x", Page::Ranged(digits()))]);
+    let error = get(&format!("https://{}/x", server.address), &Want::All).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io { retryable: true });
+    assert!(server.requests().is_empty());
+}
+
+#[test]
 fn secrets_are_sent_and_never_shown() {
     let server = Server::start([
         ("/a/x?sig=hunter2", Page::Ranged(digits())),
