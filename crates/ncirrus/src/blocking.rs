@@ -1,7 +1,7 @@
 //! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
 use crate::copy::Pair;
 use crate::dataset::{Dataset, State};
-use crate::{Error, Result, Selection, Values};
+use crate::{Atomic, Error, Result, Selection, Values};
 use ncirrus_engine::Plan;
 use ncirrus_layout::Source;
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
@@ -47,6 +47,17 @@ impl Dataset {
     pub(crate) fn write_values(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
         let open = self.open_for_writing()?;
         self.engine().block_on(open.writer.write(var, selection, values))
+    }
+
+    pub(crate) fn write_native(
+        &self,
+        var: VarId,
+        selection: &Selection,
+        ty: Atomic,
+        native: &[u8],
+    ) -> Result<()> {
+        let open = self.open_for_writing()?;
+        self.engine().block_on(open.writer.write_from(var, selection, ty, native))
     }
 
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {

@@ -7,7 +7,7 @@ mod sealed {
 
 /// A Rust number that values of a variable can be read into and written from, with netCDF's conversion. Sealed: the
 /// ten numeric types of netCDF-4.
-pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
+pub trait Element: sealed::Sealed + bytemuck::Pod + Send + Sync {
     /// The netCDF type that this is.
     const ATOMIC: Atomic;
     /// Takes the vector out of values of this type.

@@ -160,7 +160,7 @@ impl Variable {
     /// # Errors
     /// `Invalid` when the variable's type is not `T` or the buffer's length is not the selection's; else as
     /// [`values`](Self::values).
-    pub fn read_into<T: Element + bytemuck::Pod>(&self, selection: &Selection, out: &mut [T]) -> Result<()> {
+    pub fn read_into<T: Element>(&self, selection: &Selection, out: &mut [T]) -> Result<()> {
         if self.ty() != Some(TypeRef::Atomic(T::ATOMIC)) {
             let message = format!("the variable is not of type {}", T::ATOMIC.name());
             return Err(Error::invalid(message).at_path(self.path()));
@@ -189,12 +189,17 @@ impl Variable {
         }
     }
 
-    /// Writes numbers to a selection; see [`write_values`](Self::write_values).
+    /// Writes numbers to a selection; see [`write_values`](Self::write_values). Numbers of the variable's own type are
+    /// not copied but into the chunks.
     ///
     /// # Errors
     /// As [`write_values`](Self::write_values).
     pub fn write<T: Element>(&self, selection: &Selection, numbers: &[T]) -> Result<()> {
-        self.write_values(selection, &T::into_values(numbers.to_vec()))
+        if self.ty() != Some(TypeRef::Atomic(T::ATOMIC)) {
+            return self.write_values(selection, &T::into_values(numbers.to_vec()));
+        }
+        let written = self.dataset.write_native(self.id, selection, T::ATOMIC, bytemuck::cast_slice(numbers));
+        written.map_err(|error| error.at_path(self.path()))
     }
 
     /// Writes all values: `numbers` has as many elements as the variable's current shape.

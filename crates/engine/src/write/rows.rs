@@ -4,7 +4,7 @@ use super::stage::Contents;
 use super::target::Target;
 use crate::convert::{self, Copier};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Model, Values};
+use ncirrus_model::{Atomic, Model, Values};
 
 /// The values of one write, ready to be put into cells.
 pub(super) enum Data<'a> {
@@ -41,6 +41,19 @@ impl<'a> Data<'a> {
                 Ok(Self::Values(values))
             }
         }
+    }
+
+    /// Prepares numbers of that type in the caller's memory.
+    ///
+    /// # Errors
+    /// `Invalid` when the variable is of another type, `Internal` when its elements are not stored as numbers.
+    pub(super) fn native(model: &Model, target: &Target, ty: Atomic, native: &'a [u8]) -> Result<Self> {
+        if model.base_atomic(target.ty) != Some(ty) {
+            let message = format!("values of type {} for a variable of another type", ty.name());
+            return Err(Error::invalid(message).at_path(target.path.clone()));
+        }
+        let copier = target.copier.ok_or_else(|| Error::internal("elements that are not numbers"))?;
+        Ok(Self::Native(native, copier))
     }
 
     /// The stored elements of a cell, when they lie in one piece in the caller's memory.

@@ -9,7 +9,7 @@ use crate::convert;
 use crate::session::Worker;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Prepared, Put, Result, StoredType, Work};
-use ncirrus_model::{Model, Selection, Values, VarId};
+use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,20 +56,73 @@ impl Writer {
     /// `Invalid` when the selection does not fit the variable, the number or type of the values is another, or a value
     /// has no place in the stored type: nothing is changed then. Else what putting fails with.
     pub async fn write(&self, var: VarId, selection: &Selection, values: &Values) -> Result<()> {
+        let prepare = |model: &Model, target: &Target| Data::new(model, target, values);
+        self.write_data(var, selection, values.len(), prepare).await
+    }
+
+    /// As [`write`](Self::write), from the caller's memory: `native` holds numbers of that type, which must be the
+    /// variable's, in the machine's byte order. Nothing is copied but into the chunks.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); `Invalid` when the type is not the variable's or the length not a multiple of it.
+    pub async fn write_from(
+        &self,
+        var: VarId,
+        selection: &Selection,
+        ty: Atomic,
+        native: &[u8],
+    ) -> Result<()> {
+        let count = match ty.byte_len() {
+            Some(len) if native.len().is_multiple_of(len) => native.len() / len,
+            _ => {
+                return Err(Error::invalid(format!(
+                    "{} bytes are no values of type {}",
+                    native.len(),
+                    ty.name()
+                )));
+            }
+        };
+        let (target, _) = self.defined(var).await?;
+        if target.copier.is_none() {
+            // Stored as something else than numbers of this type: text, or a wider number.
+            let values = Values::from_native_bytes(ty, native);
+            let values = values.ok_or_else(|| Error::invalid(format!("no memory holds {}", ty.name())))?;
+            return self.write(var, selection, &values).await;
+        }
+        let prepare = |model: &Model, target: &Target| Data::native(model, target, ty, native);
+        self.write_data(var, selection, count, prepare).await
+    }
+
+    /// The target of a variable, after definitions were accepted.
+    async fn defined(&self, var: VarId) -> Result<(Arc<Target>, Arc<Model>)> {
+        let _shared = self.gate.read().await;
+        self.check_usable()?;
+        self.define().await?;
+        self.target(var)
+    }
+
+    /// Writes `count` values, which `prepare` makes ready.
+    async fn write_data<'a>(
+        &self,
+        var: VarId,
+        selection: &Selection,
+        count: usize,
+        prepare: impl FnOnce(&Model, &Target) -> Result<Data<'a>>,
+    ) -> Result<()> {
         let _shared = self.gate.read().await;
         self.check_usable()?;
         self.define().await?;
         let (target, model) = self.target(var)?;
         let located = |error: Error| error.at_path(target.path.clone());
-        if selection.element_count() != Some(values.len() as u64) {
+        if selection.element_count() != Some(count as u64) {
             let wanted = count_of(selection.element_count()).map_err(located)?;
-            let message = format!("{} values for a selection of {wanted} elements", values.len());
+            let message = format!("{count} values for a selection of {wanted} elements");
             return Err(located(Error::invalid(message)));
         }
-        let data = Data::new(&model, &target, values)?;
+        let data = prepare(&model, &target)?;
         drop(model);
         self.grow(var, selection).map_err(located)?;
-        if values.is_empty() {
+        if count == 0 {
             return Ok(());
         }
         let (target, model) = self.target(var)?;
