@@ -4,6 +4,7 @@
 
 use ncirrus::{Dataset, OpenOptions, Result, Selection, Session, Values, Variable, cdl};
 use serde_json::Value;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 /// One session for all tests of a binary: datasets are small and many.
@@ -49,34 +50,46 @@ pub(crate) fn values(variable: &Variable) -> Result<Values> {
     variable.values(&Selection::all(&variable.shape()))
 }
 
-/// Lines `case<TAB>check<TAB>reason` of a file beside the tests; `#` starts a comment.
-pub(crate) struct Exceptions(Vec<(String, String, String)>);
+/// Lines `case<TAB>check<TAB>reason` of a file beside the tests; `#` starts a comment. A case may end in `*`.
+pub(crate) struct Exceptions(Vec<Exception>);
+
+struct Exception {
+    case: String,
+    check: String,
+    used: Cell<bool>,
+}
+
+impl Exception {
+    fn new(line: &str) -> Self {
+        let parts: Vec<&str> = line.split('\t').collect();
+        assert!(
+            parts.len() == 3 && !parts[2].trim().is_empty(),
+            "an exception needs case, check and reason: {line:?}"
+        );
+        Self { case: parts[0].to_owned(), check: parts[1].to_owned(), used: Cell::new(false) }
+    }
+
+    fn covers(&self, case: &str, check: &str) -> bool {
+        let named = match self.case.strip_suffix('*') {
+            Some(start) => case.starts_with(start),
+            None => self.case == case,
+        };
+        named && self.check == check
+    }
+}
 
 impl Exceptions {
     pub(crate) fn load(name: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
         let text = std::fs::read_to_string(&path).unwrap();
         let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-        let parse = |line: &str| {
-            let parts: Vec<&str> = line.split('\t').collect();
-            assert!(
-                parts.len() == 3 && !parts[2].trim().is_empty(),
-                "an exception needs case, check and reason: {line:?}"
-            );
-            (parts[0].to_owned(), parts[1].to_owned(), parts[2].to_owned())
-        };
-        Self(lines.map(parse).collect())
+        Self(lines.map(Exception::new).collect())
     }
 
-    /// Whether a check of a case is excepted; a case may end in `*`.
-    pub(crate) fn covers(&self, case: &str, check: &str) -> bool {
-        self.0.iter().any(|(pattern, which, _)| {
-            let named = match pattern.strip_suffix('*') {
-                Some(start) => case.starts_with(start),
-                None => pattern == case,
-            };
-            named && (which == check || which == "*")
-        })
+    /// Whether a check of a case is excepted.
+    fn covers(&self, case: &str, check: &str) -> bool {
+        let covering = self.0.iter().filter(|exception| exception.covers(case, check));
+        covering.inspect(|exception| exception.used.set(true)).count() > 0
     }
 }
 
@@ -98,16 +111,20 @@ impl Tally {
         outcome: std::result::Result<(), String>,
     ) {
         match (outcome, exceptions.covers(case, check)) {
-            (Ok(()), _) => self.passed += 1,
+            (Ok(()), false) => self.passed += 1,
             (Err(_), true) => self.excepted += 1,
+            (Ok(()), true) => self.failures.push(format!("{case} [{check}]: excepted, but it passes")),
             (Err(reason), false) => self.failures.push(format!("{case} [{check}]: {reason}")),
         }
     }
 
-    /// Prints `N of M` and fails when something failed.
-    pub(crate) fn finish(self, what: &str) {
+    /// Prints `N of M` and fails when something failed or an exception was of no use.
+    pub(crate) fn finish(mut self, what: &str, exceptions: &Exceptions) {
         let total = self.passed + self.excepted + self.failures.len();
         println!("{what}: {} of {total} ({} excepted)", self.passed, self.excepted);
+        let unused = exceptions.0.iter().filter(|exception| !exception.used.get());
+        self.failures
+            .extend(unused.map(|one| format!("{} [{}]: an exception of nothing", one.case, one.check)));
         assert!(self.failures.is_empty(), "{} failures:\n{}", self.failures.len(), self.failures.join("\n"));
     }
 }

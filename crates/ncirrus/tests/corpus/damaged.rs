@@ -1,0 +1,143 @@
+//! Damaged and odd datasets: what is whole is read, what is not fails with the object's key, what was repaired is told.
+use crate::cases;
+use crate::support::{cdl_of, open, session, values};
+use ncirrus::{Dataset, ErrorKind};
+use std::collections::BTreeSet;
+
+/// What is asked of one dataset.
+struct Asked {
+    case: &'static str,
+    /// Lines that the dump has.
+    lines: &'static [&'static str],
+    /// The only member that cannot be read: its path, the kind of error, a part of the reason, and the object's key.
+    fault: Option<(&'static str, ErrorKind, &'static str, &'static str)>,
+    /// The only warnings.
+    warnings: &'static [&'static str],
+}
+
+const fn whole(case: &'static str, lines: &'static [&'static str]) -> Asked {
+    Asked { case, lines, fault: None, warnings: &[] }
+}
+
+const ROWS: &[&str] = &["\tint v(lat, lon) ;", "  0, 1, 2, 3,", "  4, 5, 6, 7,", "  8, _, 10, 11 ;"];
+
+const ASKED: [Asked; 24] = [
+    // 3.4: the older, shorter names of the members.
+    whole("alternate-short-keys", ROWS),
+    // 3.5: the dimension references win over the names of xarray.
+    whole("arraydims-conflict", ROWS),
+    // 3.8.2: the byte order of an attribute's type means nothing.
+    whole("attrtype-be_i2", &["\t\tv:extra = 5s ;"]),
+    whole("attrtype-le_i8", &["\t\tv:extra = 5LL ;"]),
+    whole("attrtype-na_i1", &["\t\tv:extra = 5b ;"]),
+    whole("attrtype-na_u1", &["\t\tv:extra = 5UB ;"]),
+    // 3.8.2: a type that is unknown or does not go with the value is inferred (5.4).
+    whole("attrtype-le_U1", &["\t\tv:extra = 5 ;"]),
+    whole("attrtype-na_J0", &["\t\tv:extra = 5 ;"]),
+    whole("attrtype-na_S1", &["\t\tv:extra = 5 ;"]),
+    whole("attrtype-na_S3", &["\t\tv:extra = 5 ;"]),
+    whole("attrtype-na_b1", &["\t\tv:extra = 5 ;"]),
+    // 3.9: numbers that are no JSON.
+    whole("bare-nan-inf", ROWS),
+    // 2.2: the third version is preferred; its root has no members.
+    whole("both-v2-v3", &["netcdf edge {", "}"]),
+    // 3.5: the shape is right, and the axis has an anonymous dimension.
+    Asked {
+        case: "dim-mismatch",
+        lines: &["\tlon = 9 ;", "\tfloat lon(_Anonymous_Dim_4) ;", "\tint v(lat, _Anonymous_Dim_4) ;"],
+        fault: None,
+        warnings: &[
+            "/lon: dimension /lon has length 9, the axis 4",
+            "/v: dimension /lon has length 9, the axis 4",
+        ],
+    },
+    Asked {
+        case: "dimref-unknown",
+        lines: &["\tlon = 4 ;", "\tfloat lon(lon) ;", "\tint v(lat, _Anonymous_Dim_4) ;"],
+        fault: None,
+        warnings: &["/v: there is no dimension /nope"],
+    },
+    // 4.3: what a chunk has too much is ignored, a missing one is all fill, a short one is an error.
+    whole("long-chunk", ROWS),
+    whole("missing-chunk", &["  _, _, _, _,", "  _, _, _, _ ;"]),
+    Asked {
+        case: "short-chunk",
+        lines: &[" lat = -10.5, 0, 10.25 ;", " lon = 0, 90, 180, 270 ;"],
+        fault: Some(("/v", ErrorKind::Malformed, "the chunk has 20 bytes instead of 48", "v/0.0")),
+        warnings: &[],
+    },
+    // 2.2: without a superblock it is plain Zarr.
+    whole("no-zattrs", ROWS),
+    // 3.1: the first JSON value counts.
+    Asked {
+        case: "stale-tail",
+        lines: &[
+            "\tt = UNLIMITED ; // (6 currently)",
+            "\t\tv:a = \"s\" ;",
+            "\t\tv:b = \"new\" ;",
+            "  77, 77, 77 ;",
+        ],
+        fault: None,
+        warnings: &[],
+    },
+    // 3.10: the source of a value that is no string.
+    whole("text-null", &["\t\tv:long_name = \"null\" ;"]),
+    // 3.4: an array that is not listed is shown, one that is missing is damaged.
+    whole("unlisted-array", &["\tint v(lat, lon) ;", "\tint unlisted(lat, lon) ;"]),
+    Asked {
+        case: "var-no-zarray",
+        lines: &[" lat = -10.5, 0, 10.25 ;", " lon = 0, 90, 180, 270 ;", "\t\tv:long_name = \"value\" ;"],
+        fault: Some(("/v", ErrorKind::NotFound, "the array is listed but has no .zarray", "v/.zarray")),
+        warnings: &["the array is listed but has no .zarray"],
+    },
+    // 3.5: without array information it is a plain array.
+    whole("var-no-zattrs", &["\tint v(_Anonymous_Dim_3, _Anonymous_Dim_4) ;", "  8, -1, 10, 11 ;"]),
+];
+
+#[test]
+fn damaged_datasets_are_read_as_far_as_they_are_whole() {
+    let Some(cases) = cases() else { return };
+    let session = session();
+    let edges = cases.iter().filter_map(|case| Some((case.id.strip_prefix("edge/")?, &case.path)));
+    let tested: BTreeSet<&str> = ASKED.iter().map(|asked| asked.case).collect();
+    for (name, path) in edges {
+        assert!(tested.contains(name), "nothing is asked of {name}");
+        let asked = ASKED.iter().find(|asked| asked.case == name).unwrap();
+        check(asked, &open(path, &session).unwrap());
+    }
+}
+
+fn check(asked: &Asked, dataset: &Dataset) {
+    let case = asked.case;
+    let (text, is_whole) = cdl_of(dataset, "edge", |_| ()).unwrap();
+    for line in asked.lines {
+        assert!(text.lines().any(|one| one == *line), "{case} lacks the line {line:?}:\n{text}");
+    }
+    let warnings = dataset.warnings();
+    assert_eq!(warnings.len(), asked.warnings.len(), "{case}: {warnings:?}");
+    for (warning, start) in warnings.iter().zip(asked.warnings) {
+        assert!(warning.starts_with(start), "{case}: {warning}");
+    }
+    assert_eq!(is_whole, asked.fault.is_none(), "{case}:\n{text}");
+    for variable in dataset.variables() {
+        match (values(&variable), asked.fault) {
+            (Err(error), Some((path, kind, reason, key))) if path == variable.path() => {
+                assert_eq!(error.kind(), kind, "{case}: {error:?}");
+                let told = error.to_string();
+                assert!(told.contains(reason) && told.contains(key), "{case}: {told}");
+                assert!(text.contains(reason) && text.contains(key), "{case}:\n{text}");
+            }
+            (outcome, _) => assert!(outcome.is_ok(), "{case}: {:?}", outcome.err()),
+        }
+    }
+}
+
+#[test]
+fn a_directory_without_any_marker_is_refused() {
+    let Some(cases) = cases() else { return };
+    let case = cases.iter().find(|case| case.id == "nczarr_test/ref_notzarr").unwrap();
+    let error = open(&case.path, &session()).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Malformed);
+    assert!(error.message().contains("not a dataset of a known format (classic, zarr)"), "{error}");
+    assert!(error.to_string().contains("ref_notzarr"), "{error}");
+}

@@ -1,0 +1,76 @@
+//! CDL as the reference printed it, and as the text says that a dataset was made from.
+use crate::support::{cdl_of, difference};
+use ncirrus::Dataset;
+use ncirrus::cdl::{DataChoice, Options};
+use ncirrus_testkit::corpus::program;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The reference's dump: everything, or the header with storage properties.
+pub(crate) fn same_as_reference(dataset: &Dataset, expected: &Path, special: bool) -> Result<(), String> {
+    let expected = String::from_utf8_lossy(&std::fs::read(expected).unwrap()).into_owned();
+    let has_data = expected.lines().any(|line| line.trim() == "data:");
+    let change = |options: &mut Options| {
+        options.special = special;
+        // Of large datasets only the header was printed.
+        if special || !has_data {
+            options.data = DataChoice::HeaderOnly;
+        }
+    };
+    let (got, _) = cdl_of(dataset, &name_in(&expected), change).map_err(|error| format!("{error:?}"))?;
+    difference(&whole_chunk_sizes(&expected), &got)
+}
+
+/// The name in a dump's first line.
+fn name_in(cdl: &str) -> String {
+    let line = cdl.lines().next().unwrap_or_default();
+    line.trim_start_matches("netcdf ").trim_end_matches(" {").replace('\\', "")
+}
+
+/// The reference cuts the chunk sizes of scalars off in the middle of the line; we have none (12.5).
+fn whole_chunk_sizes(cdl: &str) -> String {
+    const CUT: &str = ":_ChunkSizes = \t";
+    let mut whole = cdl.to_owned();
+    while let Some(at) = whole.find(CUT) {
+        let start = whole[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        whole.replace_range(start..at + CUT.len() - 1, "");
+    }
+    whole
+}
+
+/// What `ncgen` and `ncdump` of netCDF-C make of source texts.
+#[derive(Default)]
+pub(crate) struct Sources(HashMap<PathBuf, Option<String>>);
+
+impl Sources {
+    /// Compares with the source text's dump; `None` when the programs are not installed.
+    pub(crate) fn same(&mut self, dataset: &Dataset, source: &Path) -> Option<Result<(), String>> {
+        let expected = self.0.entry(source.to_path_buf()).or_insert_with(|| dump_of(source)).clone()?;
+        let got = cdl_of(dataset, NAME, |_| ()).map(|(text, _)| text);
+        Some(got.map_err(|error| format!("{error:?}")).and_then(|got| difference(&expected, &got)))
+    }
+}
+
+const NAME: &str = "source";
+
+fn dump_of(source: &Path) -> Option<String> {
+    let (ncgen, ncdump) = (program("ncgen")?, program("ncdump")?);
+    let folder = tempfile::tempdir().unwrap();
+    let (cdl, made) = (folder.path().join("source.cdl"), folder.path().join("made.nc"));
+    std::fs::write(&cdl, without_filters(&std::fs::read_to_string(source).unwrap())).unwrap();
+    let status = Command::new(ncgen).args(["-4", "-b", "-o"]).args([&made, &cdl]).status().unwrap();
+    assert!(status.success(), "ncgen does not take {}", source.display());
+    let output = Command::new(ncdump).args(["-n", NAME]).arg(&made).output().unwrap();
+    assert!(output.status.success(), "ncdump does not take {}", source.display());
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The text without `_Filter` attributes: the programs may lack the filters, and the values are the same without.
+fn without_filters(cdl: &str) -> String {
+    let line = |line: &str| {
+        let parts = line.split_inclusive(';').filter(|part| !part.contains(":_Filter"));
+        parts.collect::<String>()
+    };
+    cdl.lines().map(line).collect::<Vec<_>>().join("\n")
+}

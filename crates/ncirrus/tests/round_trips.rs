@@ -1,0 +1,316 @@
+//! Datasets survive the way through every dialect and place, but for the losses that the dialect is known for.
+mod support;
+
+use ncirrus::{
+    Atomic, Attribute, Attributes, CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session,
+    TypeRef, Values, copy,
+};
+use ncirrus_testkit::corpus::{corpus, program};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{cdl_of, difference, session, temp, values};
+
+/// What a dialect cannot hold (`docs/formats/nczarr.md`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Loss {
+    /// Unlimited dimensions become fixed.
+    Unlimited,
+    /// Dimensions without variables go, and those of outer groups become the array's group's.
+    DimensionHomes,
+    /// Dimensions have no names.
+    DimensionNames,
+    /// Types of attributes are inferred.
+    AttributeTypes,
+    /// Members come in alphabetical order.
+    Order,
+}
+
+/// A way to store a dataset.
+struct Way {
+    name: &'static str,
+    kind: Kind,
+    dialect: Option<Dialect>,
+    array_dimensions: bool,
+    losses: &'static [Loss],
+}
+
+const fn way(
+    name: &'static str,
+    kind: Kind,
+    dialect: Option<Dialect>,
+    array_dimensions: bool,
+    losses: &'static [Loss],
+) -> Way {
+    Way { name, kind, dialect, array_dimensions, losses }
+}
+
+const PLAIN: &[Loss] = &[Loss::Unlimited, Loss::DimensionHomes, Loss::AttributeTypes];
+const UNNAMED: &[Loss] = &[Loss::Unlimited, Loss::DimensionHomes, Loss::DimensionNames, Loss::AttributeTypes];
+
+const WAYS: [Way; 8] = [
+    way("att", Kind::NcZarr, None, true, &[]),
+    way("nczarr v3", Kind::Zarr3, None, true, &[]),
+    way("lc", Kind::NcZarr, Some(Dialect::Lc), true, &[Loss::Unlimited]),
+    way("uc", Kind::NcZarr, Some(Dialect::Uc), true, &[Loss::Unlimited]),
+    way("2018", Kind::NcZarr, Some(Dialect::D18), true, &[Loss::Unlimited, Loss::Order]),
+    way("plain", Kind::Zarr2, None, true, PLAIN),
+    way("unnamed", Kind::Zarr2, None, false, UNNAMED),
+    way("v3", Kind::Zarr3, Some(Dialect::Plain), true, PLAIN),
+];
+
+/// Where a fixture comes from: `nc3` and `nc5` are made of its text, else a case of the corpus.
+const FIXTURES: [(&str, &str); 14] = [
+    ("basic", "nc3"),
+    ("json", "nc3"),
+    ("scalar", "nc3"),
+    ("special", "nc3"),
+    ("types", "nc5"),
+    ("fills", "nc5"),
+    ("chunks", "cases/nczarr-4.10.1/chunks/data"),
+    ("filters", "cases/nczarr-4.10.1/filters/data"),
+    ("filters_builtin", "cases/nczarr-4.10.1/filters_builtin/data"),
+    ("groups", "cases/zipmap-4.10.1/groups/data.zip"),
+    ("quantize", "cases/nczarr-4.9.2/quantize/data"),
+    ("strings", "cases/nczarr-4.10.1/strings/data"),
+    ("unlim", "cases/nczarr-4.10.1/unlim/data"),
+    ("unlim_default", "cases/nczarr-4.9.3/unlim_default/data"),
+];
+
+#[test]
+fn every_fixture_survives_every_dialect_and_place() {
+    let Some(root) = corpus("nczarr") else { return };
+    let (_folder, temp) = temp();
+    let session = session();
+    let mut failures = Vec::new();
+    for (number, (name, from)) in FIXTURES.into_iter().enumerate() {
+        let Some(path) = source(&root, &temp, name, from) else { continue };
+        let source = support::open(&path, &session).unwrap();
+        let classic = match from {
+            "nc3" => Some(Kind::Nc3),
+            "nc5" => Some(Kind::Nc5),
+            _ => None,
+        };
+        let trip = Trip { temp: &temp, session: &session, name, source: &source, classic };
+        for (turn, way) in WAYS.iter().enumerate() {
+            let places = if way.losses.is_empty() { 0..4 } else { number + turn..number + turn + 1 };
+            for place in places {
+                if let Err(reason) = trip.there_and_back(way, place % 4) {
+                    failures.push(format!("{name} {} at place {}: {reason}", way.name, place % 4));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn no_fixture_is_forgotten() {
+    let Some(root) = corpus("nczarr") else { return };
+    let files = std::fs::read_dir(root.join("cdl")).unwrap();
+    let mut names: Vec<String> =
+        files.map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    let mut known = FIXTURES.map(|(name, _)| name);
+    known.sort_unstable();
+    assert_eq!(names, known);
+}
+
+fn source(root: &Path, temp: &Path, name: &str, from: &str) -> Option<PathBuf> {
+    if from.starts_with("cases") {
+        return Some(root.join(from));
+    }
+    let ncgen = program("ncgen")?;
+    let made = temp.join(format!("{name}.nc"));
+    let cdl = root.join("cdl").join(format!("{name}.cdl"));
+    let status = Command::new(ncgen).args(["-k", from, "-o"]).args([&made, &cdl]).status().unwrap();
+    assert!(status.success(), "ncgen does not take {name}");
+    Some(made)
+}
+
+struct Trip<'a> {
+    temp: &'a Path,
+    session: &'a Session,
+    name: &'a str,
+    source: &'a Dataset,
+    /// The netCDF-3 kind that the source is of.
+    classic: Option<Kind>,
+}
+
+impl Trip<'_> {
+    fn there_and_back(&self, way: &Way, place: usize) -> Result<(), String> {
+        let there = self.url(way.name, place, "there");
+        self.copy(self.source, &there, way, place == 2)?;
+        let stored = self.open(&there)?;
+        same(self.source, &stored, way.losses).map_err(|reason| format!("there: {reason}"))?;
+        let mut ways = vec![way_back(Kind::NcZarr)];
+        ways.extend(self.classic.map(way_back));
+        for back in ways {
+            let to = self.url(way.name, 0, back.name);
+            self.copy(&stored, &to, &back, false)?;
+            same(self.source, &self.open(&to)?, way.losses)
+                .map_err(|reason| format!("{}: {reason}", back.name))?;
+        }
+        Ok(())
+    }
+
+    /// A directory, a zip, a zip with a top folder, memory.
+    fn url(&self, way: &str, place: usize, leg: &str) -> String {
+        let name = format!("{}-{}-{place}-{leg}", self.name, way.replace(' ', ""));
+        match place {
+            0 => self.temp.join(name).to_str().unwrap().to_owned(),
+            1 | 2 => self.temp.join(name + ".zip").to_str().unwrap().to_owned(),
+            _ => format!("memory://trips/{name}"),
+        }
+    }
+
+    fn open(&self, url: &str) -> Result<Dataset, String> {
+        Dataset::open_with(url, &OpenOptions::default(), self.session).map_err(|error| error.to_string())
+    }
+
+    fn copy(&self, from: &Dataset, to: &str, way: &Way, zip_top_folder: bool) -> Result<(), String> {
+        let create = CreateOptions {
+            kind: Some(way.kind),
+            dialect: way.dialect,
+            array_dimensions: way.array_dimensions,
+            zip_top_folder,
+            ..CreateOptions::default()
+        };
+        let options = CopyOptions { create, ..CopyOptions::default() };
+        let report =
+            copy(from, to, &options, self.session).map_err(|error| format!("copy to {to}: {error}"))?;
+        if report.losses.is_empty() { Ok(()) } else { Err(format!("losses {:?}", report.losses)) }
+    }
+}
+
+fn way_back(kind: Kind) -> Way {
+    way(if kind.is_classic() { "classic" } else { "back" }, kind, None, true, &[])
+}
+
+/// Whether two datasets hold the same but for the losses.
+fn same(expected: &Dataset, got: &Dataset, losses: &[Loss]) -> Result<(), String> {
+    if losses.is_empty() {
+        difference(&exact(expected), &exact(got))?;
+    }
+    if losses == [Loss::Unlimited] {
+        difference(&fixed(&exact(expected)), &exact(got))?;
+    }
+    let groups = |dataset: &Dataset| {
+        let model = dataset.model().unwrap();
+        ordered(model.walk().into_iter().map(|group| model.group_path(group)), losses)
+    };
+    equal("groups", &groups(expected), &groups(got))?;
+    let paths = |dataset: &Dataset| ordered(dataset.variables().iter().map(|var| var.path()), losses);
+    equal("variables", &paths(expected), &paths(got))?;
+    for path in groups(expected) {
+        let (a, b) = (expected.group(&path).unwrap(), got.group(&path).unwrap());
+        same_attributes(&path, &a.attributes().unwrap(), &b.attributes().unwrap(), losses)?;
+        if !losses.contains(&Loss::DimensionHomes) {
+            let names = |group: &ncirrus::Group| {
+                ordered(group.dimensions().into_iter().map(|dimension| dimension.name), losses)
+            };
+            equal(&format!("dimensions of {path}"), &names(&a), &names(&b))?;
+        }
+    }
+    paths(expected).iter().try_for_each(|path| same_variable(path, expected, got, losses))
+}
+
+fn same_variable(path: &str, expected: &Dataset, got: &Dataset, losses: &[Loss]) -> Result<(), String> {
+    let (a, b) = (expected.variable(path).unwrap(), got.variable(path).unwrap());
+    equal(&format!("type of {path}"), &a.ty(), &b.ty())?;
+    equal(&format!("shape of {path}"), &a.shape(), &b.shape())?;
+    let dims = |variable: &ncirrus::Variable, whole: bool| -> Vec<(String, bool)> {
+        let dims = variable.dimensions().into_iter();
+        dims.map(|dim| (if whole { dim.name } else { String::new() }, dim.len.is_unlimited())).collect()
+    };
+    let named = !losses.contains(&Loss::DimensionNames);
+    let mut wanted = dims(&a, named);
+    if losses.contains(&Loss::Unlimited) {
+        wanted.iter_mut().for_each(|(_, unlimited)| *unlimited = false);
+    }
+    equal(&format!("dimensions of {path}"), &wanted, &dims(&b, named))?;
+    same_attributes(path, &a.attributes().unwrap(), &b.attributes().unwrap(), losses)?;
+    let (x, y) = (values(&a).map_err(|e| e.to_string())?, values(&b).map_err(|e| e.to_string())?);
+    if identical(&x, &y) { Ok(()) } else { Err(format!("values of {path}: {x:?}, got {y:?}")) }
+}
+
+fn same_attributes(path: &str, a: &Attributes, b: &Attributes, losses: &[Loss]) -> Result<(), String> {
+    let names = |list: &Attributes| ordered(list.iter().map(|attribute| attribute.name.clone()), losses);
+    equal(&format!("attributes of {path}"), &names(a), &names(b))?;
+    for one in a.iter() {
+        let other = b.find(&one.name).unwrap();
+        let exact = one.ty == other.ty && identical(&one.values, &other.values);
+        let inferred = losses.contains(&Loss::AttributeTypes) && same_meaning(one, other);
+        if !exact && !inferred {
+            return Err(format!("{path}:{}: {:?}, got {:?}", one.name, one.values, other.values));
+        }
+    }
+    Ok(())
+}
+
+/// Equal but for the type: the same text, or the same numbers, floats as the shortest decimals that mean them.
+#[expect(clippy::cast_possible_truncation, reason = "a float's decimals mean the float")]
+fn same_meaning(a: &Attribute, b: &Attribute) -> bool {
+    if let (Some(a), Some(b)) = (a.as_text(), b.as_text()) {
+        return a == b;
+    }
+    let strings = |values: &Values| match values {
+        Values::String(strings) => {
+            Some(strings.iter().map(|text| text.map(<[u8]>::to_vec)).collect::<Vec<_>>())
+        }
+        _ => None,
+    };
+    if strings(&a.values).is_some() {
+        return strings(&a.values) == strings(&b.values);
+    }
+    let is_float = a.ty == TypeRef::Atomic(Atomic::Float);
+    a.values.len() == b.values.len()
+        && (0..a.values.len()).all(|at| match (a.values.number(at), b.values.number(at)) {
+            (Some(x), Some(y)) if is_float => (x as f32).to_bits() == (y as f32).to_bits(),
+            (Some(x), Some(y)) => {
+                x == y && a.values.integer(at).is_none_or(|x| b.values.integer(at) == Some(x))
+            }
+            _ => false,
+        })
+}
+
+/// Equal bit for bit.
+fn identical(a: &Values, b: &Values) -> bool {
+    match (a.as_bytes(), b.as_bytes()) {
+        (Some(x), Some(y)) => a.atomic() == b.atomic() && x == y,
+        _ => a == b,
+    }
+}
+
+/// The names, sorted where the order is lost. Without NCZarr's lists an array's attributes may come in any order too.
+fn ordered(names: impl Iterator<Item = String>, losses: &[Loss]) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    if losses.contains(&Loss::Order) {
+        names.sort();
+    }
+    names
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
+    if expected == got { Ok(()) } else { Err(format!("{what}: {expected:?}, got {got:?}")) }
+}
+
+/// Everything as text, in the words for netCDF-4 whatever the kind.
+fn exact(dataset: &Dataset) -> String {
+    let change = |options: &mut ncirrus::cdl::Options| {
+        options.float_digits = Some(9);
+        options.double_digits = Some(17);
+        options.classic = false;
+    };
+    let (text, whole) = cdl_of(dataset, "name", change).unwrap();
+    assert!(whole, "{}: a member cannot be read:\n{text}", dataset.url());
+    text
+}
+
+/// The text with unlimited dimensions made fixed.
+fn fixed(cdl: &str) -> String {
+    let line = |line: &str| match line.split_once("UNLIMITED ; // (") {
+        Some((start, rest)) => format!("{start}{} ;", rest.split(' ').next().unwrap_or_default()),
+        None => line.to_owned(),
+    };
+    cdl.lines().map(|text| line(text) + "\n").collect()
+}

@@ -1,0 +1,266 @@
+//! Datasets that are opened for change: everything can be added, overwritten, renamed and removed, nothing else changes.
+mod support;
+
+use ncirrus::{
+    Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, OpenOptions,
+    Selection, Session, Values,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+use support::{exact_cdl, session, temp};
+
+/// Name, kind, dialect and whether groups can be added.
+const KINDS: [(&str, Kind, Option<Dialect>); 9] = [
+    ("a.nc", Kind::Nc3, None),
+    ("b.nc5", Kind::Nc5, None),
+    ("c.zarr", Kind::NcZarr, None),
+    ("d.zip", Kind::NcZarr, None),
+    ("e.zarr", Kind::NcZarr, Some(Dialect::Lc)),
+    ("f.zarr", Kind::Zarr2, None),
+    ("g.zarr", Kind::Zarr3, None),
+    ("h.zarr", Kind::Zarr3, Some(Dialect::Plain)),
+    ("i.zip", Kind::Zarr3, None),
+];
+
+/// Creates every kind, with and without consolidated metadata, and hands it to a test.
+fn each(test: impl Fn(&str, Kind, bool, &Session)) {
+    let session = session();
+    for consolidated in [true, false] {
+        for (name, kind, dialect) in KINDS {
+            let (_folder, temp) = temp();
+            let url = temp.join(name).to_str().unwrap().to_owned();
+            let grows = kind.is_classic() || matches!((kind, dialect), (Kind::NcZarr | Kind::Zarr3, None));
+            let options =
+                CreateOptions { kind: Some(kind), dialect, consolidated, ..CreateOptions::default() };
+            create(&url, &options, grows, &session);
+            test(&url, kind, grows, &session);
+        }
+    }
+}
+
+fn create(url: &str, options: &CreateOptions, grows: bool, session: &Session) {
+    let dataset = Dataset::create_with(url, options, session).unwrap();
+    let root = dataset.root();
+    let len = if grows { DimensionLen::Unlimited(0) } else { DimensionLen::Fixed(3) };
+    root.add_dimension("time", len).unwrap();
+    root.add_dimension("x", DimensionLen::Fixed(4)).unwrap();
+    root.set_attribute(Attribute::text("title", "before")).unwrap();
+    root.set_attribute(Attribute::text("history", "made")).unwrap();
+    let time = root.add_variable("time", Atomic::Double, &["time"]).unwrap();
+    let sst = root.add_variable("sst", Atomic::Short, &["time", "x"]).unwrap();
+    sst.set_attribute(Attribute::text("units", "K")).unwrap();
+    let mask = root.add_variable("mask", Atomic::Byte, &["x"]).unwrap();
+    time.write(&Selection::slab(&[0], &[3]), &[0.5, 1.5, 2.5]).unwrap();
+    let numbers: Vec<i16> = (0..12).collect();
+    sst.write(&Selection::slab(&[0, 0], &[3, 4]), &numbers).unwrap();
+    mask.write_all(&[1i8, 0, 1, 0]).unwrap();
+    dataset.close().unwrap();
+}
+
+fn update(url: &str, session: &Session) -> Dataset {
+    Dataset::update_with(url, &OpenOptions::default(), session).unwrap()
+}
+
+fn open(url: &str, session: &Session) -> Dataset {
+    Dataset::open_with(url, &OpenOptions::default(), session).unwrap()
+}
+
+/// Every file at and below a path.
+fn bytes(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut open = vec![path.to_path_buf()];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            _ = all.insert(path.to_str().unwrap().to_owned(), std::fs::read(&path).unwrap());
+        }
+    }
+    all
+}
+
+#[test]
+fn opening_for_change_and_closing_leaves_every_byte() {
+    each(|url, _, _, session| {
+        let before = bytes(Path::new(url));
+        update(url, session).close().unwrap();
+        assert!(before == bytes(Path::new(url)), "{url} changed");
+        drop(update(url, session));
+        assert!(before == bytes(Path::new(url)), "{url} changed when dropped");
+    });
+}
+
+#[test]
+fn members_are_added_and_values_overwritten() {
+    each(|url, kind, _, session| {
+        let dataset = update(url, session);
+        let root = dataset.root();
+        root.add_dimension("y", DimensionLen::Fixed(2)).unwrap();
+        let new = root.add_variable("new", Atomic::Float, &["y", "x"]).unwrap();
+        new.set_attribute(Attribute::atomic("valid_range", Values::Float(vec![-1.0, 1.0]))).unwrap();
+        root.set_attribute(Attribute::text("title", "after, and much longer than it was before")).unwrap();
+        new.write_all(&[0.0f32, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]).unwrap();
+        let sst = dataset.variable("sst").unwrap();
+        sst.write(&Selection::strided(&[0, 1], &[2, 2], &[2, 2]), &[-1i16, -2, -3, -4]).unwrap();
+        assert_eq!(
+            sst.read::<i16>().unwrap(),
+            [0, -1, 2, -2, 4, 5, 6, 7, 8, -3, 10, -4],
+            "{url}: before closing"
+        );
+        if !kind.is_classic() {
+            let group = root.add_group("g").unwrap();
+            let inner = group.add_variable("inner", Atomic::Int64, &["y"]).unwrap();
+            inner.write_all(&[i64::MIN, i64::MAX]).unwrap();
+        }
+        dataset.close().unwrap();
+        let dataset = open(url, session);
+        let title = dataset.attribute("title").unwrap().unwrap();
+        assert_eq!(title.as_text().unwrap(), "after, and much longer than it was before");
+        assert_eq!(
+            dataset.variable("sst").unwrap().read::<i16>().unwrap(),
+            [0, -1, 2, -2, 4, 5, 6, 7, 8, -3, 10, -4]
+        );
+        assert_eq!(dataset.variable("new").unwrap().read::<f32>().unwrap(), [0., 1., 2., 3., 4., 5., 6., 7.]);
+        assert_eq!(dataset.variable("time").unwrap().read::<f64>().unwrap(), [0.5, 1.5, 2.5]);
+        assert_eq!(dataset.variable("mask").unwrap().read::<i8>().unwrap(), [1, 0, 1, 0]);
+        if !kind.is_classic() {
+            assert_eq!(dataset.variable("/g/inner").unwrap().read::<i64>().unwrap(), [i64::MIN, i64::MAX]);
+        }
+        exact_cdl(&dataset, "whole");
+    });
+}
+
+#[test]
+fn records_are_appended_again_and_again() {
+    each(|url, _, grows, session| {
+        if !grows {
+            let dataset = update(url, session);
+            let past = dataset.variable("time").unwrap().write(&Selection::slab(&[3], &[1]), &[3.5]);
+            assert!(past.is_err(), "{url}: a fixed dimension does not grow");
+            return;
+        }
+        for record in 3..6u64 {
+            let dataset = update(url, session);
+            let at = i16::try_from(record).unwrap();
+            let time = dataset.variable("time").unwrap();
+            time.write(&Selection::slab(&[record], &[1]), &[f64::from(at) + 0.5]).unwrap();
+            let sst = dataset.variable("sst").unwrap();
+            sst.write(&Selection::slab(&[record, 0], &[1, 4]), &[at * 4, at * 4 + 1, at * 4 + 2, at * 4 + 3])
+                .unwrap();
+            dataset.close().unwrap();
+        }
+        let dataset = open(url, session);
+        assert_eq!(
+            dataset.variable("time").unwrap().read::<f64>().unwrap(),
+            [0.5, 1.5, 2.5, 3.5, 4.5, 5.5],
+            "{url}"
+        );
+        assert_eq!(
+            dataset.variable("sst").unwrap().read::<i16>().unwrap(),
+            (0..24).collect::<Vec<_>>(),
+            "{url}"
+        );
+    });
+}
+
+#[test]
+fn members_are_renamed() {
+    each(|url, _, _, session| {
+        let dataset = update(url, session);
+        dataset.variable("sst").unwrap().rename("sea_surface_temperature").unwrap();
+        dataset
+            .edit(|model| {
+                let x = model.dimension_at("x").unwrap();
+                model.rename_dimension(x, "longitude_of_cell")?;
+                let root = model.root();
+                let attributes = model.attributes_mut(ncirrus::NodeId::Group(root)).unwrap();
+                Ok(attributes.known_mut().rename("title", "headline")?)
+            })
+            .unwrap();
+        dataset.close().unwrap();
+        let dataset = open(url, session);
+        assert!(dataset.variable("sst").is_err(), "{url}");
+        let sst = dataset.variable("sea_surface_temperature").unwrap();
+        assert_eq!(sst.read::<i16>().unwrap(), (0..12).collect::<Vec<_>>(), "{url}");
+        assert_eq!(sst.dimensions()[1].name, "longitude_of_cell", "{url}");
+        assert_eq!(sst.attribute("units").unwrap().unwrap().as_text().unwrap(), "K", "{url}");
+        assert_eq!(dataset.attribute("headline").unwrap().unwrap().as_text().unwrap(), "before", "{url}");
+        assert_eq!(dataset.attribute("title").unwrap(), None, "{url}");
+        exact_cdl(&dataset, "whole");
+    });
+}
+
+#[test]
+fn attributes_and_variables_are_removed() {
+    each(|url, kind, _, session| {
+        let dataset = update(url, session);
+        dataset.root().remove_attribute("history").unwrap();
+        dataset.variable("sst").unwrap().remove_attribute("units").unwrap();
+        let mask = dataset.variable("mask").unwrap().id();
+        let removed = dataset.edit(|model| Ok(model.remove_variable(mask).map(|_| ())?));
+        // netCDF-3 has no room to take out of the middle of a file.
+        if kind.is_classic() && removed.is_err() {
+            return;
+        }
+        removed.unwrap();
+        dataset.close().unwrap_or_else(|error| panic!("{url}: {error}"));
+        let dataset = open(url, session);
+        assert_eq!(dataset.attribute("history").unwrap(), None, "{url}");
+        assert!(dataset.variable("sst").unwrap().attributes().unwrap().is_empty(), "{url}");
+        assert!(dataset.variable("mask").is_err(), "{url}");
+        assert_eq!(
+            dataset.variable("sst").unwrap().read::<i16>().unwrap(),
+            (0..12).collect::<Vec<_>>(),
+            "{url}"
+        );
+        assert!(!Path::new(url).join("mask").exists(), "{url}: objects of the removed variable are left");
+        exact_cdl(&dataset, "whole");
+    });
+}
+
+#[test]
+fn what_is_not_closed_never_happened() {
+    each(|url, kind, _, session| {
+        let before = exact_cdl(&open(url, session), "same");
+        let dataset = update(url, session);
+        dataset.root().set_attribute(Attribute::text("title", "never")).unwrap();
+        dataset.root().add_dimension("never", DimensionLen::Fixed(9)).unwrap();
+        if !kind.is_classic() {
+            dataset.root().add_group("never").unwrap();
+        }
+        drop(dataset);
+        assert_eq!(before, exact_cdl(&open(url, session), "same"), "{url}");
+    });
+}
+
+#[test]
+fn wrong_usage_is_an_error_that_says_so() {
+    each(|url, _, _, session| {
+        let reading = open(url, session);
+        let denied = reading.root().set_attribute(Attribute::text("a", "b")).unwrap_err();
+        assert_eq!(denied.kind(), ErrorKind::Denied, "{url}");
+        assert!(reading.variable("mask").unwrap().write_all(&[0i8; 4]).is_err(), "{url}");
+        let existing = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
+        assert!(Dataset::create_with(url, &existing, session).is_err(), "{url}: it is there already");
+
+        let dataset = update(url, session);
+        let root = dataset.root();
+        assert_eq!(dataset.variable("none").unwrap_err().kind(), ErrorKind::NotFound, "{url}");
+        assert!(root.add_dimension("x", DimensionLen::Fixed(1)).is_err(), "{url}: the name is in use");
+        assert!(root.add_variable("mask", Atomic::Int, &["x"]).is_err(), "{url}: the name is in use");
+        assert!(root.add_variable("bad/name", Atomic::Int, &["x"]).is_err(), "{url}");
+        assert!(root.add_variable("lost", Atomic::Int, &["nowhere"]).is_err(), "{url}");
+        assert!(root.remove_attribute("none").is_err(), "{url}");
+        let mask = dataset.variable("mask").unwrap();
+        assert!(mask.rename("sst").is_err(), "{url}: the name is in use");
+        assert!(mask.write_all(&[1i8; 5]).is_err(), "{url}: too many values");
+        assert!(mask.write(&Selection::slab(&[2], &[3]), &[1i8; 3]).is_err(), "{url}: past the end");
+        assert!(mask.write_all(&[1.0, 2.0, 3.0, 300.0]).is_err(), "{url}: out of range");
+        assert_eq!(mask.read::<i8>().unwrap(), [1, 0, 1, 0], "{url}: what failed changed nothing");
+        let clone = dataset.clone();
+        dataset.close().unwrap();
+        let closed = clone.root().set_attribute(Attribute::text("a", "b")).unwrap_err();
+        assert_eq!(closed.kind(), ErrorKind::Invalid, "{url}");
+        assert!(Dataset::update_with(&format!("{url}.none"), &OpenOptions::default(), session).is_err());
+    });
+}
