@@ -7,7 +7,7 @@ mod bench;
 mod peers;
 mod run;
 
-use run::{Outcome, cargo, cargo_at};
+use run::{Outcome, cargo};
 use std::process::ExitCode;
 
 /// A task: its name, what it does, and how.
@@ -26,6 +26,8 @@ const TASKS: &[Task] = &[
     Task { name: "features", about: "compile without each feature", run: |_| features() },
     Task { name: "docs", about: "build the documentation, warnings are errors", run: |_| docs() },
     Task { name: "unit", about: "run the tests (arguments go to cargo test)", run: unit },
+    Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
+    Task { name: "bench", about: "measure beside the peers: [FOLDER [ROUNDS]]", run: bench::run },
     Task {
         name: "fuzz",
         about: "compile the fuzz targets and run each briefly over mutated samples",
@@ -106,5 +108,5 @@ fn example() -> Outcome {
 /// The fuzz targets are plain functions; here they meet a few thousand mutated samples each. `fuzz/README.md` tells
 /// how to run them under libFuzzer.
 fn fuzz() -> Outcome {
-    cargo_at("fuzz", &["test", "--quiet"])
+    cargo(&["test", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"])
 }

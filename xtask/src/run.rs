@@ -17,11 +17,6 @@ pub(crate) fn cargo(arguments: &[&str]) -> Outcome {
     command("cargo", arguments, &[])
 }
 
-/// Runs cargo in a folder of the project.
-pub(crate) fn cargo_at(folder: &str, arguments: &[&str]) -> Outcome {
-    finish(Command::new("cargo").args(arguments).current_dir(project().join(folder)), "cargo")
-}
-
 /// Runs a program in the project's folder with further environment variables.
 pub(crate) fn command(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Outcome {
     let mut command = Command::new(program);

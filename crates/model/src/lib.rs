@@ -28,11 +28,11 @@ mod variable;
 
 pub use attribute::{Attribute, AttributeState, Attributes};
 pub use codec::{CodecSpace, CodecSpec};
-pub use serde_json::{Map as JsonMap, Value as Json};
 pub use error::{Fault, FaultKind, ModelError};
 pub use fill::{FillValue, default_fill};
 pub use name::{NAME_MAX_BYTES, check_name, normalize_name};
 pub use selection::{AxisSelection, Region, Selection, SelectionError};
+pub use serde_json::{Map as JsonMap, Value as Json};
 pub use tree::{DimId, Dimension, DimensionLen, Group, GroupId, Model, NodeId, TypeId, VarId};
 pub use types::{Atomic, Endianness, EnumMember, Field, TypeRef, UserKind, UserType};
 pub use values::{Strings, Values};
