@@ -27,7 +27,7 @@ struct Inner {
 
 pub(crate) enum State {
     Reading(ncirrus_engine::Dataset),
-    Writing(Writing),
+    Writing(Box<Writing>),
 }
 
 pub(crate) struct Writing {
@@ -83,7 +83,7 @@ impl Dataset {
             closed: AtomicBool::new(false),
             kind: target.kind_name(),
         };
-        Ok(Self::new(session, url, name, State::Writing(state)))
+        Ok(Self::new(session, url, name, State::Writing(Box::new(state))))
     }
 
     /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing.
@@ -109,7 +109,7 @@ impl Dataset {
         let name = staged.name.clone();
         let state =
             Writing { writer, staged: Mutex::new(Some(staged)), closed: AtomicBool::new(false), kind };
-        Ok(Self::new(session, url, name, State::Writing(state)))
+        Ok(Self::new(session, url, name, State::Writing(Box::new(state))))
     }
 
     fn open_engine(

@@ -93,7 +93,7 @@ impl Blueprint {
                 Filters::Keep => {}
                 Filters::Remove => copy.filters.clear(),
                 Filters::Replace(filters) if fixed_size && !shape.is_empty() => {
-                    copy.filters.clone_from(filters)
+                    copy.filters.clone_from(filters);
                 }
                 Filters::Replace(_) => copy.filters.clear(),
             }

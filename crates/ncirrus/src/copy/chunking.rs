@@ -70,7 +70,7 @@ pub(super) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -
         match rule {
             ChunkRule::Unchunk => chosen = chosen.or(Some(Storage::Contiguous)),
             ChunkRule::Stored { variable, storage } if names(model, var, variable) => {
-                chosen = Some(storage.clone())
+                chosen = Some(storage.clone());
             }
             ChunkRule::Shape { variable, shape: wanted } if names(model, var, variable) => {
                 if wanted.len() != shape.len() {
@@ -84,7 +84,7 @@ pub(super) fn storage_by_rules(rules: &[ChunkRule], model: &Model, var: VarId) -
                 chosen = Some(Storage::Chunked(wanted.iter().zip(&shape).zip(&growing).map(fit).collect()));
             }
             ChunkRule::Dimensions(lengths) => {
-                apply_dimensions(lengths, model, var, &shape, &mut by_dimension)
+                apply_dimensions(lengths, model, var, &shape, &mut by_dimension);
             }
             ChunkRule::Stored { .. } | ChunkRule::Shape { .. } => {}
         }

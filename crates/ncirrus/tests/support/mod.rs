@@ -50,12 +50,14 @@ pub(crate) fn values(variable: &Variable) -> Result<Values> {
     variable.values(&Selection::all(&variable.shape()))
 }
 
-/// Lines `case<TAB>check<TAB>reason` of a file beside the tests; `#` starts a comment. A case may end in `*`.
+/// Lines `case<TAB>check<TAB>failure<TAB>reason` of a file beside the tests; `#` starts a comment. A case may end in
+/// `*`; the failure must start with what the line says, so that an exception hides nothing but what it explains.
 pub(crate) struct Exceptions(Vec<Exception>);
 
 struct Exception {
     case: String,
     check: String,
+    failure: String,
     used: Cell<bool>,
 }
 
@@ -63,10 +65,11 @@ impl Exception {
     fn new(line: &str) -> Self {
         let parts: Vec<&str> = line.split('\t').collect();
         assert!(
-            parts.len() == 3 && !parts[2].trim().is_empty(),
-            "an exception needs case, check and reason: {line:?}"
+            parts.len() == 4 && !parts[3].trim().is_empty(),
+            "an exception needs case, check, failure and reason: {line:?}"
         );
-        Self { case: parts[0].to_owned(), check: parts[1].to_owned(), used: Cell::new(false) }
+        let [case, check, failure] = [0, 1, 2].map(|at| parts[at].to_owned());
+        Self { case, check, failure, used: Cell::new(false) }
     }
 
     fn covers(&self, case: &str, check: &str) -> bool {
@@ -86,10 +89,11 @@ impl Exceptions {
         Self(lines.map(Exception::new).collect())
     }
 
-    /// Whether a check of a case is excepted.
-    fn covers(&self, case: &str, check: &str) -> bool {
-        let covering = self.0.iter().filter(|exception| exception.covers(case, check));
-        covering.inspect(|exception| exception.used.set(true)).count() > 0
+    /// What is excepted of a check of a case: the start of the failure.
+    fn of(&self, case: &str, check: &str) -> Option<&str> {
+        let exception = self.0.iter().find(|exception| exception.covers(case, check))?;
+        exception.used.set(true);
+        Some(&exception.failure)
     }
 }
 
@@ -110,11 +114,11 @@ impl Tally {
         check: &str,
         outcome: std::result::Result<(), String>,
     ) {
-        match (outcome, exceptions.covers(case, check)) {
-            (Ok(()), false) => self.passed += 1,
-            (Err(_), true) => self.excepted += 1,
-            (Ok(()), true) => self.failures.push(format!("{case} [{check}]: excepted, but it passes")),
-            (Err(reason), false) => self.failures.push(format!("{case} [{check}]: {reason}")),
+        match (outcome, exceptions.of(case, check)) {
+            (Ok(()), None) => self.passed += 1,
+            (Err(reason), Some(failure)) if reason.starts_with(failure) => self.excepted += 1,
+            (Ok(()), Some(_)) => self.failures.push(format!("{case} [{check}]: excepted, but it passes")),
+            (Err(reason), _) => self.failures.push(format!("{case} [{check}]: {reason}")),
         }
     }
 
@@ -129,15 +133,37 @@ impl Tally {
     }
 }
 
-/// The first lines in which two texts differ.
+/// `Err` with how many lines are missing and how many are too many, and the first lines in which two texts differ.
 pub(crate) fn difference(expected: &str, got: &str) -> std::result::Result<(), String> {
     if expected == got {
         return Ok(());
     }
-    let at = expected.lines().zip(got.lines()).position(|(a, b)| a != b);
-    let at = at.unwrap_or_else(|| expected.lines().count().min(got.lines().count()));
-    let show = |text: &str| text.lines().nth(at).unwrap_or("(end)").chars().take(160).collect::<String>();
-    Err(format!("line {}: expected {:?}, got {:?}", at + 1, show(expected), show(got)))
+    let (wanted, have): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), got.lines().collect());
+    let at = wanted.iter().zip(&have).take_while(|(a, b)| a == b).count();
+    let common = at + common_lines(&wanted[at..], &have[at..]);
+    let show = |lines: &[&str]| lines.get(at).unwrap_or(&"(end)").chars().take(160).collect::<String>();
+    Err(format!(
+        "-{} +{} lines; line {}: expected {:?}, got {:?}",
+        wanted.len() - common,
+        have.len() - common,
+        at + 1,
+        show(&wanted),
+        show(&have)
+    ))
+}
+
+/// Length of the longest common subsequence.
+fn common_lines(a: &[&str], b: &[&str]) -> usize {
+    let mut lengths = vec![0; b.len() + 1];
+    for line in a {
+        let mut before = 0;
+        for (at, other) in b.iter().enumerate() {
+            let above = lengths[at + 1];
+            lengths[at + 1] = if line == other { before + 1 } else { above.max(lengths[at]) };
+            before = above;
+        }
+    }
+    lengths[b.len()]
 }
 
 pub(crate) fn copy_tree(from: &Path, to: &Path) {
