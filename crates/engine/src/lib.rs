@@ -16,6 +16,7 @@ mod plan;
 mod read;
 mod scatter;
 mod session;
+mod stored;
 mod view;
 mod write;
 
