@@ -80,6 +80,12 @@ impl Dataset {
         self.engine().block_on(dataset.source(var))
     }
 
+    /// Bytes of a variable's values as stored; `None` where that cannot be told cheaply.
+    pub(crate) fn stored_bytes(&self, var: VarId) -> Option<u64> {
+        let dataset = self.reader().ok()?;
+        self.engine().block_on(dataset.stored_bytes(var)).ok().flatten()
+    }
+
     /// Copies one variable's values from another dataset.
     pub(crate) fn copy_from(
         &self,

@@ -1,6 +1,6 @@
 //! A summary of a dataset for people and programs.
 use crate::dump::codec_text;
-use crate::{CodecSpec, Dataset, Model, Result, Selection, Storage, TypeRef, Values};
+use crate::{CodecSpec, Dataset, Model, Result, Storage, TypeRef, Values};
 use ncirrus_codec::{Element, names};
 use ncirrus_model::{CodecSpace, GroupId, VarId};
 
@@ -110,22 +110,11 @@ fn variable_info(dataset: &Dataset, model: &Model, id: VarId) -> Option<Variable
         },
         filters: variable.filters.iter().map(filter_in_short).collect(),
         raw_bytes: count.and_then(|count| count.checked_mul(model.packed_len(variable.ty)?)),
-        stored_bytes: stored_bytes(dataset, id),
+        stored_bytes: dataset.stored_bytes(id),
         attributes: attributes_in_short(variable.attributes.known()),
         fault: variable.fault.as_ref().map(ToString::to_string),
         shape,
     })
-}
-
-/// Bytes of a variable's values as stored; `None` where that cannot be told cheaply.
-fn stored_bytes(dataset: &Dataset, var: VarId) -> Option<u64> {
-    let plan = dataset
-        .plan(
-            &dataset.variable(&dataset.snapshot().variable_path(var)).ok()?,
-            &Selection::all(&dataset.snapshot().shape(var)),
-        )
-        .ok()?;
-    (plan.whole_objects == 0 && plan.chunks == Some(plan.counted)).then_some(plan.bytes)
 }
 
 /// The name of a type: the CDL keyword, or the path of a user-defined type.

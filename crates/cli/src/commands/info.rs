@@ -101,7 +101,7 @@ fn show_variable(
     }
     match (variable.raw_bytes, variable.stored_bytes) {
         (Some(raw), Some(stored)) => {
-            write!(out, "  {} {QUIET}stored as{QUIET:#} {}", show_size(raw), show_size(stored))?
+            write!(out, "  {} {QUIET}stored as{QUIET:#} {}", show_size(raw), show_size(stored))?;
         }
         (Some(raw), None) => write!(out, "  {}", show_size(raw))?,
         (None, Some(stored)) => write!(out, "  {QUIET}stored as{QUIET:#} {}", show_size(stored))?,
