@@ -1,4 +1,5 @@
 //! The commands as a user types them.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use ncirrus_testkit::corpus::program;
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
 //! Bad input: one line with the object and a hint, an exit code that is not 0, nothing written, no panic.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::path::Path;
 use std::process::{Command, Output};
 
