@@ -1,6 +1,8 @@
 //! What the end-to-end tests share.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic, reason = "helpers of tests fail the test and tell")]
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
 
 use ncirrus::{Dataset, OpenOptions, Result, Selection, Session, Values, Variable, cdl};
 use serde_json::Value;
