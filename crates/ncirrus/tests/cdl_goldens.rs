@@ -2,6 +2,7 @@
 //!
 //! The other two datasets beside the golden texts, `enhanced.nc` and `fill.nc`, are HDF5 files with user-defined types
 //! and strings: no format that is read so far can hold what they hold.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
 use ncirrus::cdl::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle};

@@ -1,6 +1,7 @@
 //! The NCZarr corpus: every case opens, its values are those that zarr-python reads, its CDL is that of the text it was
 //! made from and that of the newest netCDF-C, or the table of exceptions says why not; damaged cases fail as they
 //! should, and mutilated ones never make a panic.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
 mod corpus {
