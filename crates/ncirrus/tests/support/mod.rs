@@ -1,5 +1,4 @@
 //! What the end-to-end tests share.
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::panic, reason = "helpers of tests fail the test and tell")]
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
