@@ -89,8 +89,11 @@ fn features() -> Outcome {
     Ok(())
 }
 
+/// The libraries; the comments of the command are its help.
 fn docs() -> Outcome {
-    run::command("cargo", &["doc", "--quiet", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
+    let commands = ["--exclude", "ncirrus-cli", "--exclude", "ncirrus-bench", "--exclude", "xtask"];
+    let arguments = [&["doc", "--quiet", "--workspace", "--no-deps"], &commands[..]].concat();
+    run::command("cargo", &arguments, &[("RUSTDOCFLAGS", "-D warnings")])
 }
 
 fn unit(arguments: &[String]) -> Outcome {

@@ -80,7 +80,7 @@ impl Blueprint {
         }
         let storage = storage_by_rules(&options.chunks, &self.model, var)?;
         let fixed_size = whole.packed_len(variable.ty).is_some();
-        let shape = self.model.shape(var);
+        let (shape, growing) = (self.model.shape(var), self.model.growing(var));
         if let Some(copy) = self.model.variable_mut(var) {
             // How another format stored it whole says nothing of how it is stored well here.
             match storage {
@@ -88,7 +88,7 @@ impl Blueprint {
                 None if matches!(copy.storage, Storage::Chunked(_)) => {}
                 None => copy.storage = Storage::Default,
             }
-            fit_chunks(&mut copy.storage, &shape);
+            fit_chunks(&mut copy.storage, &shape, &growing);
             match &options.filters {
                 Filters::Keep => {}
                 Filters::Remove => copy.filters.clear(),
@@ -163,15 +163,15 @@ fn string_to_text(attribute: Attribute) -> Attribute {
     }
 }
 
-/// Chunks are not longer than a fixed axis that was cut.
-fn fit_chunks(storage: &mut Storage, shape: &[u64]) {
+/// Chunks are not longer than a fixed axis, which may have been cut or was shorter all along.
+fn fit_chunks(storage: &mut Storage, shape: &[u64], growing: &[bool]) {
     if let Storage::Chunked(chunks) = storage {
         if chunks.len() != shape.len() {
             *storage = Storage::Default;
             return;
         }
-        for (chunk, len) in chunks.iter_mut().zip(shape) {
-            if *len > 0 {
+        for ((chunk, len), grows) in chunks.iter_mut().zip(shape).zip(growing) {
+            if !grows {
                 *chunk = (*chunk).min(*len).max(1);
             }
         }

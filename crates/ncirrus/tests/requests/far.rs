@@ -1,0 +1,120 @@
+//! A store that is far away: it counts, and answers only when nobody asks for more.
+use bytes::Bytes;
+use ncirrus_layout::{Blob, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition, Store};
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// A remote store that keeps count.
+#[derive(Debug)]
+pub(crate) struct Far {
+    pub(crate) inner: MemoryStore,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    requests: Vec<(String, Want)>,
+    bytes: u64,
+    /// Requests and listings so far.
+    arrived: usize,
+    /// How often everybody was answered.
+    rounds: usize,
+}
+
+/// How long nobody must have asked for anything before all are answered.
+const QUIET: Duration = Duration::from_millis(25);
+
+impl Far {
+    pub(crate) fn new(inner: MemoryStore) -> Self {
+        Self { inner, seen: Mutex::default() }
+    }
+
+    /// What was asked for so far.
+    pub(crate) fn requests(&self) -> Vec<(String, Want)> {
+        self.seen.lock().unwrap().requests.clone()
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.seen.lock().unwrap().bytes
+    }
+
+    /// How many requests waited for others, one after the other.
+    pub(crate) fn rounds(&self) -> usize {
+        self.seen.lock().unwrap().rounds
+    }
+
+    /// Waits until the round is over: nobody asks for more.
+    async fn turn(&self, object: &ObjectId, want: Want) {
+        let (mine, mut arrived) = {
+            let mut seen = self.seen.lock().unwrap();
+            seen.requests.push((object.key().to_owned(), want));
+            seen.arrived += 1;
+            (seen.rounds, seen.arrived)
+        };
+        loop {
+            tokio::time::sleep(QUIET).await;
+            let mut seen = self.seen.lock().unwrap();
+            if seen.rounds != mine {
+                return;
+            }
+            if seen.arrived == arrived {
+                seen.rounds += 1;
+                return;
+            }
+            arrived = seen.arrived;
+        }
+    }
+}
+
+type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+impl Store for Far {
+    fn id(&self) -> &StoreId {
+        LocalStore::id(&self.inner)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            latency: Duration::from_millis(50),
+            concurrency: 4096,
+            merge_gap: 0,
+            range_cap: 16 << 20,
+            lists: true,
+            writable: false,
+        }
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> Answer<'a, Option<Blob>> {
+        Box::pin(async move {
+            self.turn(object, want.clone()).await;
+            let blob = self.inner.read(object, want)?;
+            self.seen.lock().unwrap().bytes += blob.as_ref().map_or(0, |blob| blob.bytes.len() as u64);
+            Ok(blob)
+        })
+    }
+
+    fn put<'a>(&'a self, _: &'a ObjectId, _: Bytes, _: Precondition) -> Answer<'a, Tag> {
+        Box::pin(async { Err(Error::unsupported("read-only")) })
+    }
+
+    fn delete<'a>(&'a self, _: &'a ObjectId) -> Answer<'a, ()> {
+        Box::pin(async { Err(Error::unsupported("read-only")) })
+    }
+
+    fn delete_tree<'a>(&'a self, _: &'a ObjectId) -> Answer<'a, ()> {
+        Box::pin(async { Err(Error::unsupported("read-only")) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> Answer<'a, Listing> {
+        Box::pin(async move {
+            self.turn(prefix, Want::All).await;
+            LocalStore::list(&self.inner, prefix, page)
+        })
+    }
+}
