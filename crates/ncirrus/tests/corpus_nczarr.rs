@@ -1,6 +1,6 @@
 //! The NCZarr corpus: every case opens, its values are those that zarr-python reads, its CDL is that of the text it was
-//! made from and that of the newest netCDF-C, or the table of exceptions says why not; damaged cases fail as they
-//! should, and mutilated ones never make a panic.
+//! made from, that of the netCDF-C that wrote it and that of the newest one, or the table of exceptions says why not;
+//! damaged cases fail as they should, and mutilated ones never make a panic.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
@@ -24,6 +24,7 @@ use support::{Exceptions, Tally, json, open, session};
 pub(crate) struct Case {
     pub(crate) id: String,
     dialect: String,
+    writer: String,
     pub(crate) path: PathBuf,
     expected: PathBuf,
     source: Option<PathBuf>,
@@ -35,6 +36,7 @@ impl Case {
         Self {
             id: text("id"),
             dialect: text("dialect"),
+            writer: text("writer"),
             path: root.join(text("path")),
             expected: root.join(text("expected_dir")),
             source: case["source_cdl"].as_str().map(|source| root.join(source)),
@@ -44,17 +46,27 @@ impl Case {
     /// Whether the newest netCDF-C understands the dialect: it takes the first ones for plain Zarr (2.3).
     fn is_known_to_reference(&self) -> bool {
         let before = ["nczarr-v1", "nczarr-v2-uppercase"].iter().any(|start| self.dialect.starts_with(start));
-        !before && !self.id.starts_with("zipmap-4.8") && !self.id.starts_with("nczarr_test/ref_oldformat")
+        !before && !self.id.starts_with("zipmap-4.8") && self.id != "nczarr_test/ref_oldformat-zip"
     }
 
     fn is_no_dataset(&self) -> bool {
         self.dialect == "not zarr"
     }
 
+    fn is_plain(&self) -> bool {
+        self.dialect.starts_with("pure") || self.id.ends_with("-zarr")
+    }
+
     /// The text that an NCZarr dataset holds all of; plain Zarr loses some (5.5).
     fn source(&self) -> Option<&Path> {
-        let is_plain = self.dialect.starts_with("pure") || self.id.ends_with("-zarr");
-        self.source.as_deref().filter(|_| !is_plain)
+        self.source.as_deref().filter(|_| !self.is_plain())
+    }
+
+    /// The dump of an NCZarr dataset by the version of netCDF-C that wrote it.
+    fn writers_dump(&self) -> Option<PathBuf> {
+        let version = self.writer.strip_prefix("netcdf-c ")?.split(' ').next()?;
+        let dump = self.expected.join(format!("{version}.cdl"));
+        Some(dump).filter(|dump| !self.is_plain() && version != "4.10.1" && dump.exists())
     }
 }
 
@@ -95,6 +107,9 @@ fn checks(case: &Case, session: &ncirrus::Session, sources: &mut Sources) -> Vec
     checks.extend(values::checks(&dataset, &case.expected));
     if let Some(outcome) = case.source().and_then(|source| sources.same(&dataset, source)) {
         checks.push(("source".to_owned(), outcome));
+    }
+    if let Some(dump) = case.writers_dump() {
+        checks.push(("writer".to_owned(), same_as_reference(&dataset, &dump, false)));
     }
     for (check, file, special) in [("cdl", "4.10.1.cdl", false), ("special", "4.10.1.special.cdl", true)] {
         let file = case.expected.join(file);
