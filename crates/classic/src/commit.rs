@@ -9,7 +9,8 @@ use std::ops::Range;
 
 impl ClassicPlacer {
     /// The phases of a commit. A new file and one that is rewritten become true at once; in a file that is changed in
-    /// place the header comes first, with the old number of records, and the number last.
+    /// place what readers do not see yet comes first, and then the header, or the number of records when nothing else
+    /// of it changes: definitions and records become true together.
     pub(crate) fn phases(&self) -> Result<(Vec<Phase>, Committed)> {
         let (records, old_records) = (self.definition.records, self.committed.records);
         if records < old_records {
@@ -60,22 +61,20 @@ impl ClassicPlacer {
 
     fn changing(&self, total: u64) -> Result<Vec<Phase>> {
         let (version, records) = (self.definition.version, self.definition.records);
-        let mut puts = self.fill_short_cells()?;
-        let mut header = encode(&self.definition, Some(&self.target), self.committed.records)?;
-        if header != self.committed.header {
+        let mut hidden = self.fill_short_cells()?;
+        hidden.extend(self.extend_to(total));
+        let mut shown = Vec::new();
+        if encode(&self.definition, Some(&self.target), self.committed.records)? != self.committed.header {
+            let mut header = encode(&self.definition, Some(&self.target), records)?;
             let room = usize::try_from(self.target.data_begin()).unwrap_or(usize::MAX);
             let old_len = usize::try_from(self.committed.header_len).unwrap_or(usize::MAX).min(room);
             header.resize(header.len().max(old_len), 0);
-            puts.push(self.patch(0, header));
+            shown.push(self.patch(0, header));
+        } else if records != self.committed.records {
+            shown.push(self.patch(RECORDS_OFFSET, encode_records(version, records)?));
         }
-        puts.extend(self.extend_to(total));
-        let mut phases = vec![Phase { puts, rewrite: false }];
-        if records != self.committed.records {
-            let puts = vec![self.patch(RECORDS_OFFSET, encode_records(version, records)?)];
-            phases.push(Phase { puts, rewrite: false });
-        }
-        phases.retain(|phase| !phase.puts.is_empty());
-        Ok(phases)
+        let phases = [hidden, shown].into_iter().map(|puts| Phase { puts, rewrite: false });
+        Ok(phases.filter(|phase| !phase.puts.is_empty()).collect())
     }
 
     /// Moves everything to its target, then writes the header and the zeros up to the first variable.

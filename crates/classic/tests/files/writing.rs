@@ -233,7 +233,7 @@ fn appended_records_become_true_with_the_last_phase() {
 }
 
 #[test]
-fn definitions_that_fit_the_room_change_the_header_in_place_before_the_records_appear() {
+fn definitions_that_fit_the_room_become_true_together_with_the_records() {
     let mut file = committed(512);
     let begin = file.bytes.len();
     file.define(|model| {
@@ -245,9 +245,9 @@ fn definitions_that_fit_the_room_change_the_header_in_place_before_the_records_a
     .expect("it fits");
     let phases = file.commit();
     assert!(phases.iter().all(|phase| !phase.rewrite));
-    assert_eq!(phases.len(), 2);
-    let [Put::Patch { offset: 0, body, .. }] = phases[0].puts.as_slice() else { panic!("{:?}", phases[0]) };
-    assert_eq!(body[4..8], [0, 0, 0, 2], "the header comes with the old number of records");
+    let [phase] = phases.as_slice() else { panic!("{phases:?}") };
+    let [Put::Patch { offset: 0, body, .. }] = phase.puts.as_slice() else { panic!("{phase:?}") };
+    assert_eq!(body[4..8], [0, 0, 0, 3], "the header comes with the new number of records");
     assert_eq!(file.bytes.len(), begin + 8);
     assert_eq!(values(&file, "f"), [1, 1, 2, 2, 3, 3]);
 }
