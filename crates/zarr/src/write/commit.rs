@@ -34,15 +34,14 @@ pub(crate) fn commit(
     removed: &[String],
     order: Order,
 ) -> Commit {
-    let changes = differing(&documents.list, committed) + removed.len();
+    let changes = differing(&documents.list, committed);
     let trees = removed.iter().map(|key| Put::DeleteTree { prefix: root.child(key) }).collect();
     if order.consolidated {
         consolidated(root, documents, committed, trees, order.is_new)
-    } else if changes > 1 || order.guarded {
+    } else if changes > 1 || !removed.is_empty() || order.guarded {
         covered(root, documents, committed, trees, order.is_new)
     } else {
-        let phases = by_level(root, &documents.list, committed).into_iter().chain(phase(trees)).collect();
-        Commit { phases, after: kept(documents.list) }
+        Commit { phases: by_level(root, &documents.list, committed), after: kept(documents.list) }
     }
 }
 
@@ -68,7 +67,7 @@ fn consolidated(
     Commit { phases, after: kept(list) }
 }
 
-/// Several objects change and nothing consolidates them: a consolidated document covers them until all are done.
+/// Several objects change, or some go one by one, and nothing consolidates them: a consolidated document covers them until all are done.
 fn covered(
     root: &ObjectId,
     documents: Documents,

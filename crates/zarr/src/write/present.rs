@@ -302,8 +302,13 @@ impl Present {
     fn group_attributes(&self, group: GroupId) -> Option<&Map<String, Value>> {
         let name = if self.is_v3() { special::ZARR_JSON } else { special::ZATTRS };
         let key = self.group_key(group, name)?;
-        let body = self.objects.get(&key).or_else(|| self.copies.get(&key))?;
+        let body = self.true_document(&key)?;
         if self.is_v3() { body.get("attributes")?.as_object() } else { body.as_object() }
+    }
+
+    /// The document that readers see: a writer that was killed may have left individual ones ahead of their copies.
+    fn true_document(&self, key: &str) -> Option<&Value> {
+        self.copies.get(key).or_else(|| self.objects.get(key))
     }
 
     /// The attributes of a node that was there, when they could be read.
@@ -311,7 +316,7 @@ impl Present {
         let known = self.model.attributes(node)?.known()?;
         let plain = match node {
             NodeId::Group(id) => self.group_attributes(id),
-            NodeId::Variable(id) => self.array_attributes(id, false),
+            NodeId::Variable(id) => self.array_attributes(id, true),
         };
         let extension = plain.and_then(|plain| plain.get(EXTENSION)?.get("attributes")?.as_array());
         Some(KeptAttributes {
@@ -326,7 +331,7 @@ impl Present {
     pub(crate) fn is_listed(&self, var: VarId) -> bool {
         let Some(group) = self.model.variable_group(var) else { return false };
         let Some(variable) = self.model.variable(var) else { return false };
-        let in_zgroup = || self.objects.get(&self.group_key(group, special::ZGROUP)?)?.as_object();
+        let in_zgroup = || self.true_document(&self.group_key(group, special::ZGROUP)?)?.as_object();
         let attributes = self.group_attributes(group);
         let information = [attributes, in_zgroup()]
             .into_iter()
