@@ -160,7 +160,8 @@ impl Trip<'_> {
             let fixed = self.url(way.name, 3, "fixed");
             let options = CopyOptions { fix_unlimited: true, ..options(&way_back(Kind::NcZarr), false) };
             copy(self.source, &fixed, &options, self.session).map_err(|error| error.to_string())?;
-            difference(&exact(&self.open(&fixed)?), &exact(&stored)).map_err(|reason| format!("text: {reason}"))?;
+            difference(&exact(&self.open(&fixed)?), &exact(&stored))
+                .map_err(|reason| format!("text: {reason}"))?;
         }
         let mut ways = vec![way_back(Kind::NcZarr)];
         ways.extend(self.classic.map(way_back));
