@@ -11,7 +11,7 @@ mod corpus {
     pub(crate) mod values;
 }
 
-use corpus::text::{Sources, same_as_reference};
+use corpus::text::{Sources, same_as_reference, same_as_twin};
 use corpus::values;
 use ncirrus::ErrorKind;
 use ncirrus_testkit::corpus::corpus;
@@ -62,6 +62,14 @@ impl Case {
         self.source.as_deref().filter(|_| !self.is_plain())
     }
 
+    /// The same dataset in the second version of Zarr, of one in the third.
+    fn twin(&self, cases: &[Case]) -> Option<PathBuf> {
+        // These two differ on purpose.
+        let differs = ["zarr-python-v3/codecs", "zarr-python-v3/layout"].contains(&self.id.as_str());
+        let id = Some(self.id.replace("-v3/", "-v2/")).filter(|id| !differs && *id != self.id)?;
+        Some(cases.iter().find(|case| case.id == id)?.path.clone())
+    }
+
     /// The dump of an NCZarr dataset by the version of netCDF-C that wrote it.
     fn writers_dump(&self) -> Option<PathBuf> {
         let version = self.writer.strip_prefix("netcdf-c ")?.split(' ').next()?;
@@ -85,7 +93,7 @@ fn every_case_reads_as_the_specification_says() {
     let exceptions = Exceptions::load("nczarr_exceptions.tsv");
     let (session, mut sources, mut tally) = (session(), Sources::default(), Tally::default());
     for case in &cases {
-        let outcome = catch_unwind(AssertUnwindSafe(|| checks(case, &session, &mut sources)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| checks(case, &cases, &session, &mut sources)));
         let checks = outcome.unwrap_or_else(|_| vec![("panic".to_owned(), Err("it panicked".to_owned()))]);
         for (check, outcome) in checks {
             tally.record(&exceptions, &case.id, &check, outcome);
@@ -94,7 +102,7 @@ fn every_case_reads_as_the_specification_says() {
     tally.finish("corpus nczarr", &exceptions);
 }
 
-fn checks(case: &Case, session: &ncirrus::Session, sources: &mut Sources) -> Vec<Check> {
+fn checks(case: &Case, cases: &[Case], session: &ncirrus::Session, sources: &mut Sources) -> Vec<Check> {
     let dataset = match open(&case.path, session) {
         Ok(_) if case.is_no_dataset() => return vec![("refused".to_owned(), Err("it opens".to_owned()))],
         Err(error) if case.is_no_dataset() && error.kind() == ErrorKind::Malformed => {
@@ -107,6 +115,9 @@ fn checks(case: &Case, session: &ncirrus::Session, sources: &mut Sources) -> Vec
     checks.extend(values::checks(&dataset, &case.expected));
     if let Some(outcome) = case.source().and_then(|source| sources.same(&dataset, source)) {
         checks.push(("source".to_owned(), outcome));
+    }
+    if let Some(twin) = case.twin(cases) {
+        checks.push(("twin".to_owned(), same_as_twin(&dataset, &open(&twin, session).unwrap())));
     }
     if let Some(dump) = case.writers_dump() {
         checks.push(("writer".to_owned(), same_as_reference(&dataset, &dump, false)));

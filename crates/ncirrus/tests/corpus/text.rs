@@ -39,6 +39,14 @@ fn whole_chunk_sizes(cdl: &str) -> String {
     whole
 }
 
+/// The dump of a dataset that holds the same.
+pub(crate) fn same_as_twin(dataset: &Dataset, twin: &Dataset) -> Result<(), String> {
+    let text = |dataset| -> Result<String, String> {
+        Ok(cdl_of(dataset, "twin", |_| ()).map_err(|error| format!("{error:?}"))?.0)
+    };
+    difference(&text(twin)?, &text(dataset)?)
+}
+
 /// What `ncgen` and `ncdump` of netCDF-C make of source texts.
 #[derive(Default)]
 pub(crate) struct Sources(HashMap<PathBuf, Option<String>>);
