@@ -7,9 +7,7 @@ mod requests {
 use ncirrus_classic::{ClassicDriver, ClassicWriter, Version};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Want, Writing};
-use ncirrus_model::{
-    Atomic, Attribute, CodecSpec, DimensionLen, Model, NodeId, Selection, Storage, Values,
-};
+use ncirrus_model::{Atomic, Attribute, CodecSpec, DimensionLen, Model, NodeId, Selection, Storage, Values};
 use ncirrus_store::{MemoryStore, Store};
 use ncirrus_zarr::{Dialect, ZarrDriver, ZarrWriter};
 use requests::far::Far;
@@ -139,7 +137,8 @@ fn series(writing: Arc<dyn Writing>, filters: Vec<CodecSpec>) -> (Vec<(String, W
     assert_eq!(values, Values::Int((0..i32::try_from(TIMES).unwrap()).map(|time| time * map + at).collect()));
     assert_eq!(far.rounds() - rounds, 1, "no request waits for another");
     let mut requests = far.requests().split_off(before);
-    requests.sort_by_key(|(key, want)| (key.len(), key.clone(), format!("{want:?}").len(), format!("{want:?}")));
+    requests
+        .sort_by_key(|(key, want)| (key.len(), key.clone(), format!("{want:?}").len(), format!("{want:?}")));
     (requests, far.bytes() - bytes)
 }
 
@@ -184,7 +183,8 @@ fn a_series_through_records_fetches_the_elements_alone() {
     let (requests, bytes) = series(Arc::new(ClassicWriter::new(Version::Classic)), Vec::new());
     // The first record lies within what opening fetched.
     assert!((TIMES - 1..=TIMES).contains(&(requests.len() as u64)), "{requests:?}");
-    let is_element = |(_, want): &(String, Want)| matches!(want, Want::Range(range) if range.end - range.start == 4);
+    let is_element =
+        |(_, want): &(String, Want)| matches!(want, Want::Range(range) if range.end - range.start == 4);
     assert!(requests.iter().all(is_element), "{requests:?}");
     assert_eq!(bytes, requests.len() as u64 * 4);
 }
