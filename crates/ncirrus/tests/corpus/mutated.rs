@@ -1,4 +1,4 @@
-//! Mutilated metadata: whatever is cut off, flipped or doubled, opening and printing end with a result or an error,
+//! Mutilated objects: whatever is cut off, flipped or doubled, opening and printing end with a result or an error,
 //! never with a panic.
 use crate::support::{copy_tree, open, session, temp};
 use crate::{Case, cases};
@@ -7,22 +7,34 @@ use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// Mutations of each case.
-const ROUNDS: u64 = 20;
 /// As much of a dump as is made: a damaged shape may have any length.
 const DUMPED: usize = 1 << 16;
 
 #[test]
 fn mutilated_metadata_never_make_a_panic() {
-    let Some(cases) = cases() else { return };
-    let session = session();
-    let (mut tried, mut opened, mut panics) = (0u64, 0u64, Vec::new());
+    let Some((tried, opened)) = sweep(20, &is_metadata) else { return };
+    assert!(
+        opened > tried / 4 && opened < tried,
+        "{opened} of {tried} opened: the mutations do too much or little"
+    );
+}
+
+#[test]
+fn mutilated_chunks_never_make_a_panic() {
+    let Some((tried, opened)) = sweep(8, &|path| !is_metadata(path)) else { return };
+    assert!(opened > tried / 4, "{opened} of {tried} opened");
+}
+
+/// Mutilates objects of every case so many times; how many were tried, and how many of them opened.
+fn sweep(rounds: u64, is_chosen: &dyn Fn(&Path) -> bool) -> Option<(u64, u64)> {
+    let (cases, session) = (cases()?, session());
+    let (mut tried, mut opened, mut panics) = (0, 0, Vec::new());
     for (number, case) in cases.iter().enumerate() {
         let (_folder, folder) = temp();
         let copy = copied(case, &folder);
-        let objects = metadata(&copy);
-        for round in 0..ROUNDS {
-            let mut random = Random::new(number as u64 * ROUNDS + round);
+        let objects = objects(&copy, is_chosen);
+        for round in 0..rounds {
+            let mut random = Random::new(number as u64 * rounds + round);
             let Some(object) = random.choice(&objects) else { break };
             let original = std::fs::read(object).unwrap();
             std::fs::write(object, mutated(&original, &mut random)).unwrap();
@@ -37,10 +49,7 @@ fn mutilated_metadata_never_make_a_panic() {
     }
     println!("{tried} mutilated datasets, {opened} of them opened");
     assert!(panics.is_empty(), "{} panics: {panics:#?}", panics.len());
-    assert!(
-        opened > tried / 4 && opened < tried,
-        "{opened} of {tried} opened: the mutations are not what they were"
-    );
+    Some((tried, opened))
 }
 
 fn copied(case: &Case, folder: &Path) -> PathBuf {
@@ -53,31 +62,33 @@ fn copied(case: &Case, folder: &Path) -> PathBuf {
     copy
 }
 
-/// The metadata objects of a tree, or the one file that holds everything.
-fn metadata(path: &Path) -> Vec<PathBuf> {
+/// The chosen objects of a tree, or the one file that holds everything.
+fn objects(path: &Path, is_chosen: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     if path.is_file() {
         return vec![path.to_path_buf()];
     }
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
-    let is_metadata = |path: &Path| {
-        path.file_name()
-            .and_then(|name| name.to_str())
-            .is_some_and(|name| name.starts_with('.') || name == "zarr.json")
-    };
     let of = |path: PathBuf| match path.is_dir() {
-        true => metadata(&path),
-        false => Some(path).filter(|path| is_metadata(path)).into_iter().collect(),
+        true => objects(&path, is_chosen),
+        false => Some(path).filter(|path| is_chosen(path)).into_iter().collect(),
     };
     entries.into_iter().flat_map(of).collect()
+}
+
+fn is_metadata(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with('.') || name == "zarr.json"
 }
 
 /// Whether it opens; what can be printed is printed.
 fn opens_and_prints(path: &Path, session: &Session) -> bool {
     let Ok(dataset) = open(path, session) else { return false };
-    for special in [false, true] {
-        let options = cdl::Options { name: "m".to_owned(), special, ..cdl::Options::default() };
+    let whole = cdl::Options { name: "m".to_owned(), ..cdl::Options::default() };
+    let data = cdl::DataChoice::HeaderOnly;
+    let storage = cdl::Options { special: true, data, ..whole.clone() };
+    for options in [whole, storage] {
         // The sink ends long dumps with an error.
         _ = dump(&dataset, &mut Sink(DUMPED), &options);
     }
