@@ -9,7 +9,7 @@ use kills::states::{Change, State, apply, build, same_cells, state_of};
 use kills::stores::{Far, Unplugged, copy_of};
 use ncirrus_classic::{ClassicDriver, ClassicWriter, Version};
 use ncirrus_engine::{Dataset, Session};
-use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Writing};
+use ncirrus_layout::{Consolidated, Driver, ObjectId, OpenOptions, Result, Writing};
 use ncirrus_store::{Blocking, MemoryStore, Store};
 use ncirrus_zarr::{Dialect, ZarrDriver, ZarrWriter};
 use std::sync::Arc;
@@ -66,8 +66,24 @@ impl Bench {
     }
 
     fn open(&self, store: Arc<dyn Store>, root: ObjectId) -> Result<Dataset> {
+        self.open_with(store, root, Consolidated::Auto)
+    }
+
+    fn open_with(
+        &self,
+        store: Arc<dyn Store>,
+        root: ObjectId,
+        consolidated: Consolidated,
+    ) -> Result<Dataset> {
         let drivers: [Arc<dyn Driver>; 2] = [Arc::new(ClassicDriver), Arc::new(ZarrDriver)];
-        self.run(self.session.open(store, root, &drivers, &OpenOptions::default()))
+        let options = OpenOptions { consolidated, ..OpenOptions::default() };
+        self.run(self.session.open(store, root, &drivers, &options))
+    }
+
+    /// The state that readers see who do not look at consolidated metadata.
+    fn single_state(&self, memory: &MemoryStore) -> Result<State> {
+        let dataset = self.open_with(memory.shared(), root(memory), Consolidated::Never)?;
+        self.run(state_of(&dataset))
     }
 
     fn state(&self, memory: &MemoryStore) -> Result<State> {
@@ -215,4 +231,32 @@ fn recovers(bench: &Bench, memory: &MemoryStore, changes: &[Change], new: &State
     again.unwrap_or_else(|error| panic!("{at}: the next writer fails: {error:?}"));
     let state = bench.state(memory).unwrap_or_else(|error| panic!("{at}: after the next writer: {error:?}"));
     assert_eq!(&state, new, "{at}: the next writer's work");
+}
+
+/// Readers who do not know consolidated metadata see what the others see once another writer was there.
+#[test]
+fn the_next_change_leaves_no_object_ahead_of_the_others() {
+    let changes = [Change::Attributes, Change::Append];
+    for bench in Bench::all().into_iter().filter(|bench| bench.format.grows && !bench.format.far) {
+        let base = empty();
+        bench.create(&base, base.shared()).unwrap();
+        for killed in 0..MOST {
+            let memory = copy_of(&base);
+            let outcome = bench.update(&memory, bench.dying(&memory, killed), &changes);
+            let before = bench.state(&memory).unwrap();
+            bench.update(&memory, memory.shared(), &[Change::Note]).unwrap();
+            let (state, single) = (bench.state(&memory).unwrap(), bench.single_state(&memory).unwrap());
+            let at = format!("{}: after {killed} changes", bench.format.name);
+            assert_eq!(single, state, "{at}");
+            assert_ne!(state.definitions, before.definitions, "{at}: the next change is there");
+            assert_eq!(
+                state.definitions.contains("Unlimited(6)"),
+                before.definitions.contains("Unlimited(6)"),
+                "{at}"
+            );
+            if outcome.is_ok() {
+                break;
+            }
+        }
+    }
 }

@@ -123,8 +123,9 @@ fn check(asked: &Asked, dataset: &Dataset) {
         match (values(&variable), asked.fault) {
             (Err(error), Some((path, kind, reason, key))) if path == variable.path() => {
                 assert_eq!(error.kind(), kind, "{case}: {error:?}");
-                let told = error.to_string();
-                assert!(told.contains(reason) && told.contains(key), "{case}: {told}");
+                assert_eq!(error.place().path.as_deref(), Some(path), "{case}: {error:?}");
+                let object = error.place().object.as_deref().unwrap_or_default();
+                assert!(error.message().contains(reason) && object.ends_with(key), "{case}: {error}");
                 assert!(text.contains(reason) && text.contains(key), "{case}:\n{text}");
             }
             (outcome, _) => assert!(outcome.is_ok(), "{case}: {:?}", outcome.err()),

@@ -18,6 +18,8 @@ pub(crate) enum Change {
     Append,
     Rename,
     Remove,
+    /// An attribute that no other change has to do with.
+    Note,
 }
 
 /// Elements of a chunk of `fixed`, along its only axis.
@@ -99,6 +101,15 @@ pub(crate) async fn apply(writer: &Writer, change: Change) -> Result<()> {
         Change::Rename => {
             let old = find(writer, "old")?;
             writer.edit(|model| Ok(model.rename_variable(old, "a_new_name_that_is_longer")?)).await
+        }
+        Change::Note => {
+            let note = |model: &mut Model| {
+                let top = NodeId::Group(model.root());
+                let attributes = model.attributes_mut(top).map(|attributes| attributes.known_mut());
+                attributes.into_iter().for_each(|known| known.put(Attribute::text("note", "here")));
+                Ok(())
+            };
+            writer.edit(note).await
         }
         Change::Remove => {
             let gone = find(writer, "gone")?;
