@@ -220,12 +220,13 @@ impl Dataset {
         let model = &self.inner.model;
         let described = model.variable(variable);
         let described = described.ok_or_else(|| Error::not_found("no such variable"))?;
-        if let Some(fault) = &described.fault {
-            return Err(fault.clone().into());
-        }
         let context = self.context(0);
-        let source = context.drive(|view| self.inner.catalog.source(view, variable)).await?;
-        Bound::new(source, model, (described.ty, &model.shape(variable)), &context.shared)
+        let source = context.drive(|view| self.inner.catalog.source(view, variable)).await;
+        if let Some(fault) = &described.fault {
+            // The driver's error knows the place; the fault is its text.
+            return Err(source.err().unwrap_or_else(|| fault.clone().into()));
+        }
+        Bound::new(source?, model, (described.ty, &model.shape(variable)), &context.shared)
     }
 
     fn is_pending(&self, node: NodeId) -> bool {

@@ -77,8 +77,8 @@ impl Context {
         if sorted.is_empty() {
             return Err(no_progress(needs));
         }
-        self.fetch_objects(sorted.requests(&self.snapshot), held).await?;
-        self.fetch_listings(sorted.listings, held).await?;
+        self.fetch_objects(sorted.requests(&self.snapshot), held, extra).await?;
+        self.fetch_listings(sorted.listings, held, extra).await?;
         for (variable, selection) in sorted.values {
             if extra.values.iter().any(|(other, part, _)| *other == variable && *part == selection) {
                 continue;
@@ -89,7 +89,13 @@ impl Context {
         Ok(())
     }
 
-    async fn fetch_objects(&self, requests: Vec<(ObjectId, Want)>, held: &mut Held) -> Result<()> {
+    /// A request that fails is no end: the step is told, and may do without the object.
+    async fn fetch_objects(
+        &self,
+        requests: Vec<(ObjectId, Want)>,
+        held: &mut Held,
+        extra: &mut Extra,
+    ) -> Result<()> {
         let mut requests = requests.into_iter();
         let mut under_way = FuturesUnordered::new();
         let most = self.snapshot.store().facts().concurrency.max(1);
@@ -100,8 +106,10 @@ impl Context {
                 under_way.push(self.request(object, want)?);
             }
             let Some((object, blob)) = under_way.next().await else { return Ok(()) };
-            let blob = blob.map_err(|error| error.at_object(&object))?;
-            held.take(&self.snapshot, &object, blob)?;
+            match blob {
+                Ok(blob) => held.take(&self.snapshot, &object, blob)?,
+                Err(error) => _ = extra.failed.insert(object.clone(), error.at_object(&object)),
+            }
         }
     }
 
@@ -120,12 +128,20 @@ impl Context {
         })
     }
 
-    async fn fetch_listings(&self, listings: Vec<(ObjectId, Option<String>)>, held: &mut Held) -> Result<()> {
+    async fn fetch_listings(
+        &self,
+        listings: Vec<(ObjectId, Option<String>)>,
+        held: &mut Held,
+        extra: &mut Extra,
+    ) -> Result<()> {
         for (prefix, page) in listings {
             let listing =
-                self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?.await?;
+                self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?.await;
             self.shared.counters.fetched(0);
-            held.listings.insert((prefix, page), listing);
+            match listing {
+                Ok(listing) => _ = held.listings.insert((prefix, page), listing),
+                Err(error) => _ = extra.failed_listings.insert(prefix, error),
+            }
         }
         Ok(())
     }

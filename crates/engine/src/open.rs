@@ -15,7 +15,7 @@ pub(crate) async fn probe(
     root: &ObjectId,
     drivers: &[Arc<dyn Driver>],
 ) -> Result<Arc<dyn Driver>> {
-    let probed = context.drive(|view| join_each(drivers, |driver| driver.probe(view, root))).await?;
+    let probed = context.drive(|view| probe_all(view, root, drivers)).await?;
     let mut best: Option<(Confidence, &Arc<dyn Driver>)> = None;
     let mut failure = None;
     for (driver, result) in drivers.iter().zip(probed) {
@@ -35,10 +35,21 @@ pub(crate) async fn probe(
     }
 }
 
+/// Asks all drivers at once. One that is certain ends it: what the others still need is not fetched.
+fn probe_all(view: &dyn View, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Step<Vec<Result<Confidence>>> {
+    let probes: Vec<Step<Confidence>> = drivers.iter().map(|driver| driver.probe(view, root)).collect();
+    if let Some(certain) = probes.iter().position(|probe| matches!(probe, Ok(Confidence::Yes))) {
+        let answer = |at| Ok(if at == certain { Confidence::Yes } else { Confidence::No });
+        return Ok((0..drivers.len()).map(answer).collect());
+    }
+    join_each(probes, |probe| probe)
+}
+
 /// Why no driver knows what is there.
 async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {
     let names: Vec<&str> = drivers.iter().map(|driver| driver.name()).collect();
-    let error = match context.drive(|view| sniff(view, root)).await {
+    let lists = context.snapshot.store().facts().lists;
+    let error = match context.drive(|view| sniff(view, root, lists)).await {
         Ok(Found::Nothing) => Error::not_found("no such object or directory"),
         Ok(Found::Html) => Error::malformed("an HTML page, not data"),
         Ok(Found::Hdf5) => Error::unsupported("an HDF5 file; that format is not supported yet"),
@@ -69,19 +80,17 @@ enum Found {
 /// Bytes that are looked at.
 const SNIFFED: u64 = 512;
 
-fn sniff(view: &dyn View, root: &ObjectId) -> Step<Found> {
+fn sniff(view: &dyn View, root: &ObjectId, lists: bool) -> Step<Found> {
     match view.read(root, Want::Parse(0..SNIFFED)) {
         Ok(Some(blob)) => return Ok(classify(&blob)),
         Ok(None) => {}
         Err(Stall::Fail(error)) if error.kind() == ErrorKind::Invalid => {}
         Err(stall) => return Err(stall),
     }
-    match ncirrus_layout::settle(view.list(root, None)).map_err(Stall::Need)? {
-        Ok(listing) if !listing.entries.is_empty() => Ok(Found::Prefix),
-        Ok(_) => Ok(Found::Nothing),
-        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(Found::Nothing),
-        Err(error) => Err(error.into()),
+    if lists && !view.list(root, None)?.entries.is_empty() {
+        return Ok(Found::Prefix);
     }
+    Ok(Found::Nothing)
 }
 
 fn classify(blob: &Blob) -> Found {

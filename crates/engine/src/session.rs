@@ -100,6 +100,13 @@ impl Session {
         block_on(future)
     }
 
+    /// As [`block_on`](Self::block_on), for futures of stores, which may need the session's network.
+    pub fn block_on_store<F: Future>(&self, future: F) -> F::Output {
+        let network = self.shared.network.handle();
+        let _entered = network.as_ref().ok().map(tokio::runtime::Handle::enter);
+        block_on(future)
+    }
+
     /// What was fetched and decoded so far.
     pub fn statistics(&self) -> Statistics {
         self.shared.counters.read()

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use ncirrus_layout::{Blob, Error, Limits, Listing, Memo, Need, ObjectId, Step, VariableRef, View, Want};
 use ncirrus_model::{CodecSpec, Selection, Values};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// A view of what a drive has fetched so far and of what its dataset's snapshot has cached.
@@ -22,12 +23,23 @@ pub(crate) struct Extra {
     pub(crate) decoded: Vec<(EncodedPart, Bytes)>,
     /// Values of other variables.
     pub(crate) values: Vec<(VariableRef, Selection, Values)>,
+    /// Objects and listings that could not be had: the step may do without them, or fail with this.
+    pub(crate) failed: HashMap<ObjectId, Error>,
+    pub(crate) failed_listings: HashMap<ObjectId, Error>,
 }
 
 impl<'a> StallingView<'a> {
     /// A view for one run of a step.
     pub(crate) fn new(context: &'a Context, held: &'a mut Held, extra: &'a mut Extra) -> Self {
         Self { context, held: RefCell::new(held), extra: RefCell::new(extra) }
+    }
+
+    /// An object that could not be had is not asked for again.
+    fn check_failed(&self, object: &ObjectId) -> Step<()> {
+        match self.extra.borrow().failed.get(object) {
+            Some(error) => Err(error.clone().into()),
+            None => Ok(()),
+        }
     }
 
     fn find(&self, object: &ObjectId, want: &Want) -> Option<Option<Blob>> {
@@ -40,7 +52,7 @@ impl View for StallingView<'_> {
         self.context.snapshot.check_store(object)?;
         match self.find(object, &want) {
             Some(blob) => Ok(blob),
-            None => Err(Need::Object { object: object.clone(), want }.into()),
+            None => self.check_failed(object).and(Err(Need::Object { object: object.clone(), want }.into())),
         }
     }
 
@@ -59,6 +71,7 @@ impl View for StallingView<'_> {
             return Ok(bytes.clone());
         }
         let Some(blob) = self.find(object, &Want::Range(range)) else {
+            self.check_failed(object)?;
             let EncodedPart { object, range, codecs, mask, len } = part;
             return Err(Need::Decoded { object, range, codecs, mask, len }.into());
         };
@@ -83,6 +96,10 @@ impl View for StallingView<'_> {
         let page = page.map(str::to_owned);
         match self.held.borrow().listings.get(&(prefix.clone(), page.clone())) {
             Some(listing) => Ok(listing.clone()),
+            None if self.extra.borrow().failed_listings.contains_key(prefix) => {
+                let failed = self.extra.borrow().failed_listings.get(prefix).cloned();
+                Err(failed.unwrap_or_else(|| Error::internal("a listing that failed")).into())
+            }
             None => Err(Need::List { prefix: prefix.clone(), page }.into()),
         }
     }
