@@ -72,7 +72,7 @@ impl Dataset {
         let target = options.resolve(url)?;
         let stores = options.stores(&session.stores);
         let staging = ncirrus_store::create(url, target.shape(), options.clobber(), &stores);
-        let staged = session.engine.block_on(staging)?;
+        let staged = session.wait_for_store(url, staging)?;
         let creation =
             session.engine.create(Arc::clone(&staged.store), staged.root.clone(), target.writing());
         let writer = session.engine.block_on(creation)?;
@@ -100,7 +100,7 @@ impl Dataset {
     /// As [`update`](Self::update).
     pub fn update_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
         let engine = &session.engine;
-        let staged = engine.block_on(ncirrus_store::update(url, &session.stores))?;
+        let staged = session.wait_for_store(url, ncirrus_store::update(url, &session.stores))?;
         let options = OpenOptions { name: Some(staged.name.clone()), ..options.clone() };
         let (store, root) = (Arc::clone(&staged.store), staged.root.clone());
         let dataset = engine.block_on(engine.open(store, root, &session.drivers, &options))?;
@@ -117,7 +117,7 @@ impl Dataset {
         options: &OpenOptions,
         session: &Session,
     ) -> Result<(Opened, ncirrus_engine::Dataset)> {
-        let opened = session.engine.block_on(ncirrus_store::open(url, &session.stores))?;
+        let opened = session.wait_for_store(url, ncirrus_store::open(url, &session.stores))?;
         let options = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
         let (store, root) = (Arc::clone(&opened.store), opened.root.clone());
         let dataset =
@@ -289,7 +289,7 @@ impl Dataset {
         self.make_true()?;
         open.closed.store(true, Ordering::Release);
         let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
-        staged.map_or(Ok(()), |staged| self.engine().block_on(staged.commit()))
+        staged.map_or(Ok(()), |staged| self.0.session.wait_for_store(&self.0.url, staged.commit()))
     }
 
     pub(crate) fn state(&self) -> &State {

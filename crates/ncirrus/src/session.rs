@@ -2,7 +2,7 @@
 use crate::Result;
 use ncirrus_classic::ClassicDriver;
 use ncirrus_layout::{Driver, Limits};
-use ncirrus_store::StoreOptions;
+use ncirrus_store::{Scheme, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
 use std::sync::Arc;
 
@@ -32,6 +32,12 @@ impl Session {
     /// A session of your own making.
     pub fn builder() -> SessionBuilder {
         SessionBuilder { engine: ncirrus_engine::Session::builder(), stores: StoreOptions::default() }
+    }
+
+    /// Waits for a store; only an address on another machine needs (and starts) the session's network.
+    pub(crate) fn wait_for_store<F: Future>(&self, url: &str, future: F) -> F::Output {
+        let local = Url::parse(url).is_ok_and(|url| matches!(url.scheme(), Scheme::File | Scheme::Memory));
+        if local { self.engine.block_on(future) } else { self.engine.block_on_store(future) }
     }
 
     /// What was fetched and decoded so far.

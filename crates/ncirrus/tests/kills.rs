@@ -1,4 +1,5 @@
 //! Writers that are killed after any change to the store: what is there then is a dataset, the old one or the new one.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod kills {
     pub(crate) mod states;

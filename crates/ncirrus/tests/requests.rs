@@ -1,4 +1,5 @@
 //! What opening and reading over a network cost: requests, how many of them wait for others, and bytes.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod requests {
     pub(crate) mod far;

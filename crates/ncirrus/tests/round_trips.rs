@@ -1,4 +1,5 @@
 //! Datasets survive the way through every dialect and place, but for the losses that the dialect is known for.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
 use ncirrus::{

@@ -1,4 +1,5 @@
 //! Datasets that are opened for change: everything can be added, overwritten, renamed and removed, nothing else changes.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
 use ncirrus::{
