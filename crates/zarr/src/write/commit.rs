@@ -120,7 +120,8 @@ fn levels(root: &ObjectId, list: &[Document], committed: &Committed) -> BTreeMap
     levels
 }
 
-fn differs(document: &Document, committed: &Committed) -> bool {
+/// Whether a document is not as the store holds it.
+pub(crate) fn differs(document: &Document, committed: &Committed) -> bool {
     committed.get(&document.key) != Some(&document.body)
 }
 

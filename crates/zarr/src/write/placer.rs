@@ -1,7 +1,7 @@
 //! The placer: what is defined, what is placed, what is committed.
 use super::cells::CellSet;
 use super::commit::{self, Commit, Committed, Order};
-use super::compose::{Composer, Document};
+use super::compose::{Composer, Document, Documents};
 use super::plan::{self, VariablePlan};
 use super::present::Present;
 use super::{ZarrWriter, names};
@@ -12,6 +12,7 @@ use ncirrus_layout::{
     Step, View, Work,
 };
 use ncirrus_model::{AttributeState, CodecSpace, GroupId, Model, NodeId, Values, VarId, Variable};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub(crate) struct ZarrPlacer {
     pub(crate) whole: Option<Document>,
     /// Whether that document was put to hide what lies between two commits.
     pub(crate) guarded: bool,
+    /// Keys of documents that a killed writer left ahead of their consolidated copies; the next change puts them.
+    pub(crate) ahead: HashSet<String>,
 }
 
 /// What a definition may change; replaced as a whole, so that a definition that fails changes nothing.
@@ -62,6 +65,8 @@ pub(crate) struct Planned {
     after: Committed,
     shapes: HashMap<VarId, Vec<u64>>,
     whole: Option<Document>,
+    /// Whether documents that were ahead are put.
+    heals: bool,
 }
 
 impl ZarrPlacer {
@@ -79,7 +84,25 @@ impl ZarrPlacer {
             planned: None,
             whole: None,
             guarded: false,
+            ahead: HashSet::new(),
         }
+    }
+
+    /// What the store holds, as far as it tells the same as its consolidated metadata; those that do not are put with
+    /// the next change.
+    fn told(&self, documents: &Documents) -> Cow<'_, Committed> {
+        if self.ahead.is_empty() {
+            return Cow::Borrowed(&self.committed);
+        }
+        let mut told = self.committed.clone();
+        // The consolidated document may be the root's, which is listed without what it consolidates.
+        let whole = documents.consolidated.as_ref();
+        let is_single = |document: &&Document| whole.is_none_or(|whole| whole.key != document.key);
+        let mut all = documents.list.iter().filter(is_single).chain(whole);
+        if !self.defined.removed.is_empty() || all.any(|document| commit::differs(document, &told)) {
+            told.retain(|key, _| !self.ahead.contains(key));
+        }
+        Cow::Owned(told)
     }
 
     fn plan(&self, var: VarId) -> Result<&VariablePlan> {
@@ -373,15 +396,20 @@ impl Placer for ZarrPlacer {
             guarded: self.guarded,
         };
         let whole = documents.consolidated.clone().filter(|_| !self.writer.consolidated);
+        let committed = self.told(&documents);
         let Commit { phases, after } =
-            commit::commit(&self.root, documents, &self.committed, &self.defined.removed, order);
+            commit::commit(&self.root, documents, &committed, &self.defined.removed, order);
         let shapes = self.defined.plans.keys().map(|var| (*var, model.shape(*var))).collect();
-        self.planned = Some(Planned { after, shapes, whole });
+        let heals = !phases.is_empty();
+        self.planned = Some(Planned { after, shapes, whole, heals });
         Ok(phases)
     }
 
     fn committed(&mut self) {
-        let Some(Planned { after, shapes, whole }) = self.planned.take() else { return };
+        let Some(Planned { after, shapes, whole, heals }) = self.planned.take() else { return };
+        if heals {
+            self.ahead.clear();
+        }
         self.committed = after;
         self.whole = whole;
         self.guarded = false;

@@ -15,7 +15,7 @@ use ncirrus_layout::{
 };
 use ncirrus_model::{Attribute, AttributeState, Attributes, GroupId, Model, NodeId, TypeId, Values, VarId};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What the store held when the dataset was opened.
@@ -53,7 +53,8 @@ pub(crate) fn open(
     let dialect = writable_dialect(catalog.as_ref())?;
     let tree = catalog.tree(view)?;
     check_same(&tree, model)?;
-    let (objects, copies, consolidated) = read_objects(view, root, &tree, dialect)?;
+    let (mut objects, copies, consolidated) = read_objects(view, root, &tree, dialect)?;
+    let ahead = take_back(&mut objects, &copies);
     let with_attributes = attributes(view, catalog.as_ref(), &tree)?;
     let present = Present { model: with_attributes, objects, copies, dialect };
     let variables = tree.variables();
@@ -75,7 +76,8 @@ pub(crate) fn open(
     let whole = documents.consolidated.clone().filter(|_| !consolidated);
     let committed = commit::after(documents, consolidated);
     let (root, present) = (root.clone(), Some(present));
-    Ok(ZarrPlacer { writer, root, present, defined, committed, closed, planned: None, whole, guarded: false })
+    let (planned, guarded) = (None, false);
+    Ok(ZarrPlacer { writer, root, present, defined, committed, closed, planned, whole, guarded, ahead })
 }
 
 const DIALECTS: [Dialect; 12] = [
@@ -189,6 +191,43 @@ fn has_consolidated(root: &Value) -> bool {
 fn copies_of(whole: &Value, key: impl Fn(&str) -> String) -> Objects {
     let members = whole.get("metadata").and_then(Value::as_object);
     members.into_iter().flatten().map(|(name, body)| (key(name), body.clone())).collect()
+}
+
+/// Keys of documents that tell more than their copies, which are what readers see: a writer was killed before it put
+/// these. The shape of an array goes back to what its copy tells.
+fn take_back(objects: &mut Objects, copies: &Objects) -> HashSet<String> {
+    let mut ahead = HashSet::new();
+    for (key, copy) in copies {
+        let Some(object) = objects.get_mut(key) else { continue };
+        if substance(object) == substance(copy) {
+            continue;
+        }
+        if let (Some(shape), Some(object)) = (copy.get("shape"), object.as_object_mut())
+            && key_is_array(key)
+        {
+            object.insert("shape".to_owned(), shape.clone());
+        }
+        ahead.insert(key.clone());
+    }
+    ahead
+}
+
+fn key_is_array(key: &str) -> bool {
+    key.ends_with(special::ZARRAY) || key.ends_with(special::ZARR_JSON)
+}
+
+/// A document without what its copy spells differently.
+fn substance(body: &Value) -> Value {
+    let mut body = body.clone();
+    if let Some(members) = body.as_object_mut() {
+        for name in ["dtype", "fill_value", "consolidated_metadata", EXTENSION] {
+            members.shift_remove(name);
+        }
+        if let Some(attributes) = members.get_mut("attributes").and_then(Value::as_object_mut) {
+            attributes.shift_remove(EXTENSION);
+        }
+    }
+    body
 }
 
 /// A document; absent and unreadable ones are `None`: the model has a fault in their place.
