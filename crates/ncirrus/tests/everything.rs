@@ -1,5 +1,5 @@
 //! A dataset with everything that the data model has, written, closed, opened and compared value for value.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
 use ncirrus::{

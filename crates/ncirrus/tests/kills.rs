@@ -1,5 +1,5 @@
 //! Writers that are killed after any change to the store: what is there then is a dataset, the old one or the new one.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod kills {
     pub(crate) mod states;
@@ -102,7 +102,7 @@ impl Bench {
     }
 
     fn update(&self, memory: &MemoryStore, store: Arc<dyn Store>, changes: &[Change]) -> Result<()> {
-        let dataset = self.open(Arc::clone(&store), root(memory))?;
+        let dataset = self.open(store, root(memory))?;
         self.run(async {
             let writer = self.session.update(&dataset).await?;
             for change in changes {
