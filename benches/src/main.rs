@@ -14,6 +14,7 @@ mod data;
 mod limit;
 mod ours;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -75,11 +76,29 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
 }
 
 /// Runs something several times and keeps the times.
-fn timed(runs: usize, mut run: impl FnMut() -> Result<(), Failure>) -> Result<Vec<Duration>, Failure> {
+fn timed(runs: usize, run: impl FnMut() -> Result<(), Failure>) -> Result<Vec<Duration>, Failure> {
+    timed_after(runs, || Ok(()), run)
+}
+
+/// As [`timed`], with something that is done before each run and not measured.
+fn timed_after(
+    runs: usize,
+    mut before: impl FnMut() -> Result<(), Failure>,
+    mut run: impl FnMut() -> Result<(), Failure>,
+) -> Result<Vec<Duration>, Failure> {
     (0..runs)
         .map(|_| {
+            before()?;
             let start = Instant::now();
             run().map(|()| start.elapsed())
         })
         .collect()
+}
+
+/// Removes a folder that may be absent.
+fn remove(folder: &Path) -> Result<(), Failure> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
 }

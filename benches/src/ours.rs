@@ -1,6 +1,6 @@
 //! The same through the library.
 use crate::data::{POINT, SHAPE, STEP, STRIDE, codecs, field};
-use crate::{Failure, Operation, timed};
+use crate::{Failure, Operation, remove, timed, timed_after};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Storage};
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(crate) fn run(
     match operation {
         Operation::Write => {
             let values = field();
-            timed(runs, || write(codec, path, &values, &session))
+            timed_after(runs, || remove(Path::new(path)), || write(codec, path, &values, &session))
         }
         Operation::Read => {
             let mut out = vec![0f32; STEP * 128];

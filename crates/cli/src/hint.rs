@@ -28,12 +28,16 @@ fn hint(error: &Error) -> Option<&'static str> {
         ErrorKind::Unsupported if says("netCDF-3") || says("classic") => {
             "choose a richer kind: -k nc5 or -k nczarr"
         }
+        ErrorKind::Unsupported if says("codec") => {
+            "store it otherwise: --codec zstd, -d LEVEL, or -d 0 for no filters"
+        }
         ErrorKind::Invalid if says("scheme") => "known schemes: file, http, https, s3, gs, gs3, az, abfs",
         ErrorKind::Malformed if says("HTML") => {
             "the address is that of a web page; use the address of the data"
         }
         ErrorKind::Malformed => "the file may be cut off or not be what its name says",
         ErrorKind::Limit => "--memory raises the budget; a size like this is often damage",
+        ErrorKind::Io { .. } if says("lookup") || says("connect") => "check the address and the network",
         ErrorKind::Changed => "another program is writing to it; try again when it is done",
         ErrorKind::Internal => "this is a fault of ncirrus: please report it with the command that caused it",
         ErrorKind::Invalid => "`ncirrus help COMMAND` shows the forms with examples",

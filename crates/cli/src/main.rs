@@ -10,8 +10,9 @@ use std::process::ExitCode;
 
 /// netCDF for the cloud: shows, copies and explains netCDF data of any kind, wherever they lie.
 ///
-/// A dataset is named by a path or URL: a netCDF-3 file, a directory or zip with NCZarr or Zarr, http(s)://, s3://,
-/// gs://, az://. What it is is found by looking.
+/// A dataset is named by a path or URL: a netCDF-3 file, a directory or zip with NCZarr or Zarr, file://, http(s)://,
+/// s3://, gs://, az://. What it is is found by looking; a fragment such as `#mode=nczarr,file` is accepted and says, for
+/// a target, what to make. netCDF-4/HDF5 files are not supported yet.
 #[derive(Parser)]
 #[command(name = "ncirrus", version, after_help = exit::HELP, max_term_width = 110)]
 struct Cli {
@@ -20,10 +21,10 @@ struct Cli {
     /// Number of threads that decode and encode [default: all cores].
     #[arg(long, global = true, value_name = "N", help_heading = "Session")]
     threads: Option<usize>,
-    /// Memory budget besides the caller's buffers, such as 500M or 2G.
+    /// Bytes that reading and copying may hold, such as 500M or 2G [default: 512M].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     memory: Option<usize>,
-    /// Do not wait for stable storage when writing (faster; a power failure may lose the output).
+    /// Do not wait for stable storage when copying (faster; a power failure may lose the output).
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
 }
