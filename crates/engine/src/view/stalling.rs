@@ -94,12 +94,11 @@ impl View for StallingView<'_> {
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Step<Listing> {
         self.context.snapshot.check_store(prefix)?;
         let page = page.map(str::to_owned);
-        match self.held.borrow().listings.get(&(prefix.clone(), page.clone())) {
-            Some(listing) => Ok(listing.clone()),
-            None if self.extra.borrow().failed_listings.contains_key(prefix) => {
-                let failed = self.extra.borrow().failed_listings.get(prefix).cloned();
-                Err(failed.unwrap_or_else(|| Error::internal("a listing that failed")).into())
-            }
+        if let Some(listing) = self.held.borrow().listings.get(&(prefix.clone(), page.clone())) {
+            return Ok(listing.clone());
+        }
+        match self.extra.borrow().failed_listings.get(prefix) {
+            Some(error) => Err(error.clone().into()),
             None => Err(Need::List { prefix: prefix.clone(), page }.into()),
         }
     }

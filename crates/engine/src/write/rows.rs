@@ -5,6 +5,7 @@ use super::target::Target;
 use crate::convert::{self, Copier};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Model, Values};
+use std::borrow::Cow;
 
 /// The values of one write, ready to be put into cells.
 pub(super) enum Data<'a> {
@@ -13,7 +14,7 @@ pub(super) enum Data<'a> {
     /// Elements as they are stored.
     Stored(Vec<u8>),
     /// Elements without a fixed size.
-    Values(&'a Values),
+    Values(Cow<'a, Values>),
 }
 
 impl<'a> Data<'a> {
@@ -23,37 +24,43 @@ impl<'a> Data<'a> {
     /// `Invalid` naming the value that has no place in the stored type.
     pub(super) fn new(model: &Model, target: &Target, values: &'a Values) -> Result<Self> {
         target.check(model, values)?;
-        let stored = &target.encoding.stored;
-        let located = |error: Error| error.at_path(target.path.clone());
         if let (Some(copier), Some(native)) = (target.copier, values.as_bytes()) {
             return Ok(Self::Native(native, copier));
         }
-        let all = 0..values.len();
-        match target.element {
-            Some(_) => {
-                convert::encode(model, target.ty, stored, values, all).map(Self::Stored).map_err(located)
-            }
-            None if matches!(stored, ncirrus_layout::StoredType::Reference { .. }) => {
-                Ok(Self::Values(values))
-            }
-            None => {
-                convert::encode(model, target.ty, stored, values, all).map_err(located)?;
-                Ok(Self::Values(values))
-            }
+        Self::slow(model, target, Cow::Borrowed(values))
+    }
+
+    /// Values that are not stored as they lie in memory.
+    fn slow(model: &Model, target: &Target, values: Cow<'a, Values>) -> Result<Self> {
+        let stored = &target.encoding.stored;
+        let encode = || {
+            let encoded = convert::encode(model, target.ty, stored, &values, 0..values.len());
+            encoded.map_err(|error| error.at_path(target.path.clone()))
+        };
+        if target.element.is_some() {
+            return encode().map(Self::Stored);
         }
+        if !matches!(stored, ncirrus_layout::StoredType::Reference { .. }) {
+            encode()?;
+        }
+        Ok(Self::Values(values))
     }
 
     /// Prepares numbers of that type in the caller's memory.
     ///
     /// # Errors
-    /// `Invalid` when the variable is of another type, `Internal` when its elements are not stored as numbers.
+    /// `Invalid` when the variable is of another type, or a number has no place in the stored type.
     pub(super) fn native(model: &Model, target: &Target, ty: Atomic, native: &'a [u8]) -> Result<Self> {
         if model.base_atomic(target.ty) != Some(ty) {
             let message = format!("values of type {} for a variable of another type", ty.name());
             return Err(Error::invalid(message).at_path(target.path.clone()));
         }
-        let copier = target.copier.ok_or_else(|| Error::internal("elements that are not numbers"))?;
-        Ok(Self::Native(native, copier))
+        if let Some(copier) = target.copier {
+            return Ok(Self::Native(native, copier));
+        }
+        let values = Values::from_native_bytes(ty, native);
+        let values = values.ok_or_else(|| Error::invalid(format!("no memory holds {}", ty.name())))?;
+        Self::slow(model, target, Cow::Owned(values))
     }
 
     /// The stored elements of a cell, when they lie in one piece in the caller's memory.

@@ -82,23 +82,8 @@ impl Writer {
                 )));
             }
         };
-        let (target, _) = self.defined(var).await?;
-        if target.copier.is_none() {
-            // Stored as something else than numbers of this type: text, or a wider number.
-            let values = Values::from_native_bytes(ty, native);
-            let values = values.ok_or_else(|| Error::invalid(format!("no memory holds {}", ty.name())))?;
-            return self.write(var, selection, &values).await;
-        }
         let prepare = |model: &Model, target: &Target| Data::native(model, target, ty, native);
         self.write_data(var, selection, count, prepare).await
-    }
-
-    /// The target of a variable, after definitions were accepted.
-    async fn defined(&self, var: VarId) -> Result<(Arc<Target>, Arc<Model>)> {
-        let _shared = self.gate.read().await;
-        self.check_usable()?;
-        self.define().await?;
-        self.target(var)
     }
 
     /// Writes `count` values, which `prepare` makes ready.
