@@ -1,7 +1,7 @@
 //! What is fuzzed: every parser of bytes from outside, as plain functions that must return, whatever they are given.
 use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
 use ncirrus_layout::{Catalog, Driver, Limits, OpenOptions};
-use ncirrus_model::{CodecSpec, NodeId};
+use ncirrus_model::CodecSpec;
 use ncirrus_store::{Blocking, MemoryStore, Store, ZipStore};
 use ncirrus_testkit::{MemoryView, Objects};
 use std::sync::Arc;
@@ -22,9 +22,7 @@ fn open_all(driver: &dyn Driver, objects: Objects, root: &str) {
 
 fn look(catalog: &dyn Catalog, view: &MemoryView) {
     let Ok(model) = catalog.tree(view) else { return };
-    let groups = model.walk().into_iter().map(NodeId::Group);
-    let nodes: Vec<NodeId> = groups.chain(model.variables().into_iter().map(NodeId::Variable)).collect();
-    _ = catalog.attributes(view, &nodes);
+    _ = catalog.attributes(view, &model.nodes());
     for var in model.variables() {
         _ = catalog.source(view, var);
     }

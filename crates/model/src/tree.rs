@@ -70,6 +70,13 @@ pub struct Group {
     pub fault: Option<Fault>,
 }
 
+impl Group {
+    /// Whether it has no members; attributes do not count.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.dims.is_empty() && self.types.is_empty() && self.vars.is_empty()
+    }
+}
+
 /// A dimension: a name and a length that variables share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimension {

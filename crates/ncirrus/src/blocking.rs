@@ -1,7 +1,7 @@
 //! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
 use crate::copy::Pair;
 use crate::dataset::{Dataset, State};
-use crate::{Atomic, Error, Result, Selection, Values};
+use crate::{Atomic, Error, Result, Selection, Values, Variable};
 use ncirrus_engine::Plan;
 use ncirrus_layout::Source;
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
@@ -60,24 +60,41 @@ impl Dataset {
         self.engine().block_on(open.writer.write_from(var, selection, ty, native))
     }
 
-    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
+    /// Changes definitions: whatever [`Model`] allows, all of it or, when `change` fails, none of it.
+    ///
+    /// # Errors
+    /// What `change` fails with; `Unsupported` naming a member that the format cannot hold; `Invalid` when the dataset
+    /// is not open for writing.
+    pub fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
         let open = self.open_for_writing()?;
         self.engine().block_on(open.writer.edit(change))
     }
 
-    pub(crate) fn make_true(&self) -> Result<()> {
+    /// Makes everything written so far durable, and visible to others when the dataset is changed in place.
+    ///
+    /// # Errors
+    /// When writing fails; what was true before stays true.
+    pub fn sync(&self) -> Result<()> {
         let open = self.open_for_writing()?;
         self.engine().block_on(open.writer.sync())
     }
 
-    pub(crate) fn plan_read(&self, var: VarId, selection: &Selection) -> Result<Plan> {
+    /// How a selection of a variable would be read: requests, bytes, chunks.
+    ///
+    /// # Errors
+    /// When the selection does not fit, the variable is inaccessible, or the dataset is open for writing.
+    pub fn plan(&self, variable: &Variable, selection: &Selection) -> Result<Plan> {
         let dataset = self.reader()?;
-        self.engine().block_on(dataset.plan(var, selection))
+        self.engine().block_on(dataset.plan(variable.id(), selection))
     }
 
-    pub(crate) fn find_source(&self, var: VarId) -> Result<Arc<Source>> {
+    /// Where a variable's elements lie.
+    ///
+    /// # Errors
+    /// When the variable is inaccessible, or the dataset is open for writing.
+    pub fn source(&self, variable: &Variable) -> Result<Arc<Source>> {
         let dataset = self.reader()?;
-        self.engine().block_on(dataset.source(var))
+        self.engine().block_on(dataset.source(variable.id()))
     }
 
     /// Bytes of a variable's values as stored; `None` where that cannot be told cheaply.
@@ -94,7 +111,7 @@ impl Dataset {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<()> {
         let open = self.open_for_writing()?;
-        let (from, to) = ((source.reader()?, pair.from), (&open.writer, pair.to));
+        let (from, to) = ((source.reader()?, pair.var), (&open.writer, pair.var));
         let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, progress);
         self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }

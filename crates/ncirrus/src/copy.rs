@@ -78,17 +78,16 @@ pub fn copy(
     session: &Session,
 ) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref())?;
-    let blueprint = Blueprint::draw(source, options, &create)?;
+    let Blueprint { model, pairs, losses } = Blueprint::draw(source, options, &create)?;
     let copy = Dataset::create_with(target, &create, session)?;
-    let model = blueprint.model.clone();
     copy.edit(|empty| {
         *empty = model;
         Ok(())
     })?;
-    let total = blueprint.pairs.iter().map(Pair::element_count).sum();
-    let mut report = CopyReport { losses: blueprint.losses, ..CopyReport::default() };
+    let total = pairs.iter().map(Pair::element_count).sum();
+    let mut report = CopyReport { losses, ..CopyReport::default() };
     let done = AtomicU64::new(0);
-    for pair in &blueprint.pairs {
+    for pair in &pairs {
         copy.copy_from(source, pair, &|elements| {
             let done = done.fetch_add(elements, Ordering::Relaxed) + elements;
             if let Some(progress) = options.progress {

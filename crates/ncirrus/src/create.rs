@@ -2,7 +2,7 @@
 use crate::{Error, Result};
 use ncirrus_classic::{ClassicWriter, Version};
 use ncirrus_layout::Writing;
-use ncirrus_model::{Atomic, Model, NodeId, TypeRef, VarId};
+use ncirrus_model::{Atomic, Model, TypeRef, VarId};
 use ncirrus_store::{Clobber, Scheme, Shape, StoreOptions, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, ZarrWriter};
 use std::sync::Arc;
@@ -254,11 +254,10 @@ fn all_types_classic(model: &Model) -> bool {
         TypeRef::Atomic(atomic) => atomic.is_classic() || atomic == Atomic::String,
         TypeRef::User(_) => true,
     };
-    let variables = model.variables();
-    let nodes =
-        model.walk().into_iter().map(NodeId::Group).chain(variables.iter().copied().map(NodeId::Variable));
+    let nodes = model.nodes();
     let attributes =
-        nodes.filter_map(|node| model.attributes(node)?.known()).flat_map(|attributes| attributes.iter());
+        nodes.iter().filter_map(|node| model.attributes(*node)?.known()).flat_map(|list| list.iter());
+    let variables = model.variables();
     variables.iter().filter_map(|var| model.variable(*var)).all(|variable| classic(variable.ty))
         && attributes.map(|attribute| attribute.ty).all(classic)
 }

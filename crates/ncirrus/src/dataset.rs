@@ -1,10 +1,10 @@
 //! A dataset: opened, created or opened for change.
 use crate::create::CreateOptions;
-use crate::{Attribute, Error, Group, Result, Selection, Session, Variable};
-use ncirrus_engine::Plan;
-use ncirrus_layout::{ErrorKind, OpenOptions, Source};
+use crate::{Attribute, Error, Group, Result, Session, Variable};
+use ncirrus_engine::Writer;
+use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
 use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
-use ncirrus_store::{Opened, Staged};
+use ncirrus_store::{Staged, Store};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ pub(crate) enum State {
 }
 
 pub(crate) struct Writing {
-    pub(crate) writer: ncirrus_engine::Writer,
+    pub(crate) writer: Writer,
     /// Where a new dataset waits until it is closed; gone afterwards.
     staged: Mutex<Option<Staged>>,
     closed: AtomicBool,
@@ -52,7 +52,8 @@ impl Dataset {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
-        let (opened, dataset) = Self::open_engine(url, options, session)?;
+        let opened = session.wait_for_store(url, ncirrus_store::open(url, &session.stores))?;
+        let dataset = Self::open_in(session, &opened.store, &opened.root, &opened.name, options)?;
         Ok(Self::new(session, url, opened.name, State::Reading(dataset)))
     }
 
@@ -76,14 +77,7 @@ impl Dataset {
         let creation =
             session.engine.create(Arc::clone(&staged.store), staged.root.clone(), target.writing());
         let writer = session.engine.block_on(creation)?;
-        let name = ncirrus_store::Url::parse(url)?.name().to_owned();
-        let state = Writing {
-            writer,
-            staged: Mutex::new(Some(staged)),
-            closed: AtomicBool::new(false),
-            kind: target.kind_name(),
-        };
-        Ok(Self::new(session, url, name, State::Writing(Box::new(state))))
+        Ok(Self::writing(session, url, writer, staged, target.kind_name()))
     }
 
     /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing.
@@ -99,30 +93,29 @@ impl Dataset {
     /// # Errors
     /// As [`update`](Self::update).
     pub fn update_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
-        let engine = &session.engine;
         let staged = session.wait_for_store(url, ncirrus_store::update(url, &session.stores))?;
-        let options = OpenOptions { name: Some(staged.name.clone()), ..options.clone() };
-        let (store, root) = (Arc::clone(&staged.store), staged.root.clone());
-        let dataset = engine.block_on(engine.open(store, root, &session.drivers, &options))?;
-        let kind = dataset.catalog().kind();
-        let writer = engine.block_on(engine.update(&dataset))?;
-        let name = staged.name.clone();
-        let state =
-            Writing { writer, staged: Mutex::new(Some(staged)), closed: AtomicBool::new(false), kind };
-        Ok(Self::new(session, url, name, State::Writing(Box::new(state))))
+        let dataset = Self::open_in(session, &staged.store, &staged.root, &staged.name, options)?;
+        let writer = session.engine.block_on(session.engine.update(&dataset))?;
+        Ok(Self::writing(session, url, writer, staged, dataset.catalog().kind()))
     }
 
-    fn open_engine(
-        url: &str,
-        options: &OpenOptions,
+    /// What lies in a store, opened by whichever driver knows it.
+    fn open_in(
         session: &Session,
-    ) -> Result<(Opened, ncirrus_engine::Dataset)> {
-        let opened = session.wait_for_store(url, ncirrus_store::open(url, &session.stores))?;
-        let options = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
-        let (store, root) = (Arc::clone(&opened.store), opened.root.clone());
-        let dataset =
-            session.engine.block_on(session.engine.open(store, root, &session.drivers, &options))?;
-        Ok((opened, dataset))
+        store: &Arc<dyn Store>,
+        root: &ObjectId,
+        name: &str,
+        options: &OpenOptions,
+    ) -> Result<ncirrus_engine::Dataset> {
+        let options = OpenOptions { name: Some(name.to_owned()), ..options.clone() };
+        let opening = session.engine.open(Arc::clone(store), root.clone(), &session.drivers, &options);
+        session.engine.block_on(opening)
+    }
+
+    fn writing(session: &Session, url: &str, writer: Writer, staged: Staged, kind: &'static str) -> Self {
+        let name = staged.name.clone();
+        let (staged, closed) = (Mutex::new(Some(staged)), AtomicBool::new(false));
+        Self::new(session, url, name, State::Writing(Box::new(Writing { writer, staged, closed, kind })))
     }
 
     fn new(session: &Session, url: &str, name: String, state: State) -> Self {
@@ -188,10 +181,8 @@ impl Dataset {
 
     /// The model with the attributes that were pending.
     fn completed(&self, model: Arc<Model>) -> Result<Arc<Model>> {
-        let groups = model.walk().into_iter().map(NodeId::Group);
-        let nodes = groups.chain(model.variables().into_iter().map(NodeId::Variable));
-        let pending: Vec<NodeId> =
-            nodes.filter(|node| matches!(model.attributes(*node), Some(AttributeState::Pending))).collect();
+        let is_pending = |node: &NodeId| matches!(model.attributes(*node), Some(AttributeState::Pending));
+        let pending: Vec<NodeId> = model.nodes().into_iter().filter(is_pending).collect();
         if pending.is_empty() {
             return Ok(model);
         }
@@ -205,22 +196,6 @@ impl Dataset {
             }
         }
         Ok(Arc::new(complete))
-    }
-
-    /// How a selection of a variable would be read: requests, bytes, chunks.
-    ///
-    /// # Errors
-    /// When the selection does not fit, the variable is inaccessible, or the dataset is open for writing.
-    pub fn plan(&self, variable: &Variable, selection: &Selection) -> Result<Plan> {
-        self.plan_read(variable.id(), selection)
-    }
-
-    /// Where a variable's elements lie.
-    ///
-    /// # Errors
-    /// When the variable is inaccessible, or the dataset is open for writing.
-    pub fn source(&self, variable: &Variable) -> Result<Arc<Source>> {
-        self.find_source(variable.id())
     }
 
     /// Kind of the dataset as `ncdump -k` names it, such as `classic` or `netCDF-4`.
@@ -262,23 +237,6 @@ impl Dataset {
         &self.0.session
     }
 
-    /// Changes definitions: whatever [`Model`] allows, all of it or, when `change` fails, none of it.
-    ///
-    /// # Errors
-    /// What `change` fails with; `Unsupported` naming a member that the format cannot hold; `Invalid` when the dataset
-    /// is not open for writing.
-    pub fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
-        self.change(change)
-    }
-
-    /// Makes everything written so far durable, and visible to others when the dataset is changed in place.
-    ///
-    /// # Errors
-    /// When writing fails; what was true before stays true.
-    pub fn sync(&self) -> Result<()> {
-        self.make_true()
-    }
-
     /// Ends writing: a last [`sync`](Self::sync), and a new dataset appears at its place. Nothing happens for one that
     /// is only read. Other handles of a dataset that was written are of no more use.
     ///
@@ -286,7 +244,7 @@ impl Dataset {
     /// When writing fails; a new dataset then does not appear.
     pub fn close(self) -> Result<()> {
         let State::Writing(open) = &self.0.state else { return Ok(()) };
-        self.make_true()?;
+        self.sync()?;
         open.closed.store(true, Ordering::Release);
         let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
         staged.map_or(Ok(()), |staged| self.0.session.wait_for_store(&self.0.url, staged.commit()))

@@ -107,7 +107,7 @@ impl Group {
     /// # Errors
     /// `Invalid` for a bad name, `Conflict` when it is in use.
     pub fn add_group(&self, name: &str) -> Result<Self> {
-        let id = self.dataset.change(|model| Ok(model.add_group(self.id, name)?))?;
+        let id = self.dataset.edit(|model| Ok(model.add_group(self.id, name)?))?;
         Ok(Self::new(self.dataset.clone(), id))
     }
 
@@ -116,7 +116,7 @@ impl Group {
     /// # Errors
     /// `Invalid` for a bad name, `Conflict` when it is in use.
     pub fn add_dimension(&self, name: &str, len: DimensionLen) -> Result<()> {
-        self.dataset.change(|model| Ok(model.add_dimension(self.id, name, len).map(|_| ())?))
+        self.dataset.edit(|model| Ok(model.add_dimension(self.id, name, len).map(|_| ())?))
     }
 
     /// Adds a variable of an atomic type on dimensions that are visible from this group, by simple name.
@@ -124,7 +124,7 @@ impl Group {
     /// # Errors
     /// `Invalid` for a bad name, `Conflict` when it is in use, `NotFound` for a dimension.
     pub fn add_variable(&self, name: &str, ty: Atomic, dimensions: &[&str]) -> Result<Variable> {
-        let id = self.dataset.change(|model| {
+        let id = self.dataset.edit(|model| {
             let find = |name: &&str| {
                 let found = model.visible_dimension(self.id, name);
                 found.ok_or_else(|| Error::not_found(format!("no dimension {name:?}")))
@@ -147,14 +147,14 @@ impl Dataset {
     }
 
     pub(crate) fn set_node_attribute(&self, node: NodeId, attribute: Attribute) -> Result<()> {
-        self.change(|model| {
+        self.edit(|model| {
             let state = model.attributes_mut(node).ok_or_else(|| Error::not_found("it was removed"))?;
             Ok(state.known_mut().set(attribute)?)
         })
     }
 
     pub(crate) fn remove_node_attribute(&self, node: NodeId, name: &str) -> Result<Attribute> {
-        self.change(|model| {
+        self.edit(|model| {
             let state = model.attributes_mut(node).ok_or_else(|| Error::not_found("it was removed"))?;
             let removed = state.known_mut().remove(name);
             removed.ok_or_else(|| Error::not_found(format!("no attribute {name:?}")))

@@ -99,7 +99,7 @@ impl Variable {
     /// # Errors
     /// `Invalid` when it is not; when the dataset is not open for writing.
     pub fn set_fill(&self, fill: Values) -> Result<()> {
-        self.dataset.change(|model| Ok(model.set_fill(self.id, fill)?))
+        self.dataset.edit(|model| Ok(model.set_fill(self.id, fill)?))
     }
 
     /// Sets storage and filters; before any value was written.
@@ -107,7 +107,7 @@ impl Variable {
     /// # Errors
     /// When the format cannot hold it, or the dataset is not open for writing.
     pub fn set_storage(&self, storage: Storage, filters: Vec<CodecSpec>) -> Result<()> {
-        self.dataset.change(|model| {
+        self.dataset.edit(|model| {
             let variable =
                 model.variable_mut(self.id).ok_or_else(|| Error::not_found("the variable was removed"))?;
             variable.storage = storage;
@@ -121,7 +121,7 @@ impl Variable {
     /// # Errors
     /// `Invalid` for a bad name, `Conflict` when it is in use.
     pub fn rename(&self, name: &str) -> Result<()> {
-        self.dataset.change(|model| Ok(model.rename_variable(self.id, name)?))
+        self.dataset.edit(|model| Ok(model.rename_variable(self.id, name)?))
     }
 
     /// Values of a selection in the variable's own type, row-major.

@@ -1,7 +1,6 @@
 //! Laws that every implementation of a contract must keep; each crate runs them on its own samples.
 use crate::{MemoryView, Objects, Rounds, drive};
 use ncirrus_layout::{Catalog, Cells, Driver, Layout, OpenOptions, Result, Step, View};
-use ncirrus_model::NodeId;
 use std::fmt::Write as _;
 
 /// The availability law: what a driver makes of a dataset does not depend on which bytes arrive when, in which blocks,
@@ -81,8 +80,7 @@ fn describe_catalog(catalog: &dyn Catalog, run: Run<'_>, text: &mut String) {
     });
     _ = writeln!(text, "tree {tree:?}");
     let Some(model) = model else { return };
-    let groups = model.walk().into_iter().map(NodeId::Group);
-    let nodes: Vec<NodeId> = groups.chain(model.variables().into_iter().map(NodeId::Variable)).collect();
+    let nodes = model.nodes();
     let attributes = run(&mut |view| Ok(format!("{:?}", catalog.attributes(view, &nodes)?)));
     _ = writeln!(text, "attributes {attributes:?}");
     for var in model.variables() {

@@ -2,8 +2,8 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, Dataset, Dialect, Error, Filters, Kind,
-    Progress, Result, Session, VariableSelect,
+    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, Dialect, Error, Filters, Kind, Progress,
+    Result, Session, VariableSelect,
 };
 use std::process::ExitCode;
 use std::time::Duration;
@@ -100,7 +100,7 @@ enum DialectName {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let source = Dataset::open_with(&args.source, &ncirrus::OpenOptions::default(), session)?;
+    let source = super::open(&args.source, session)?;
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
     let show = |progress: Progress<'_>| {
         bar.set_length(progress.total);

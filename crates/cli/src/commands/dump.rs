@@ -85,7 +85,7 @@ impl From<Indices> for cdl::IndexOrder {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let dataset = Dataset::open_with(&args.url, &ncirrus::OpenOptions::default(), session)?;
+    let dataset = super::open(&args.url, session)?;
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     if args.kind {
         return finish(writeln!(out, "{}", dataset.kind()).and_then(|()| out.flush()));

@@ -1,7 +1,7 @@
 //! `ncirrus explain`: how a read would be done.
 use super::show_size;
 use clap::Args as ClapArgs;
-use ncirrus::{Dataset, Result, Session, VariableSelect};
+use ncirrus::{Result, Session, VariableSelect};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let dataset = Dataset::open_with(&args.url, &ncirrus::OpenOptions::default(), session)?;
+    let dataset = super::open(&args.url, session)?;
     let opening = session.statistics();
     let select = VariableSelect::parse(&args.variable)?;
     let variable = dataset.variable(&select.path)?;

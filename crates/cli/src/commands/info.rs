@@ -2,7 +2,7 @@
 use super::{finish, show_size};
 use anstyle::{AnsiColor, Style};
 use clap::Args as ClapArgs;
-use ncirrus::{Dataset, GroupInfo, Info, Result, Session, VariableInfo};
+use ncirrus::{GroupInfo, Info, Result, Session, VariableInfo};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -28,7 +28,7 @@ const QUIET: Style = Style::new().dimmed();
 const FAULT: Style = AnsiColor::Red.on_default();
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let dataset = Dataset::open_with(&args.url, &ncirrus::OpenOptions::default(), session)?;
+    let dataset = super::open(&args.url, session)?;
     let info = ncirrus::info(&dataset)?;
     let mut out = anstream::stdout().lock();
     if args.json {

@@ -4,7 +4,7 @@ pub(crate) mod dump;
 pub(crate) mod explain;
 pub(crate) mod info;
 
-use ncirrus::{Error, ErrorKind, Result, Session};
+use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
 use std::io;
 use std::process::ExitCode;
 
@@ -28,6 +28,11 @@ pub(crate) fn session(threads: Option<usize>, memory: Option<usize>, durable: bo
         builder = builder.memory(memory);
     }
     builder.build()
+}
+
+/// Opens the dataset that a command is about.
+pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
+    Dataset::open_with(url, &OpenOptions::default(), session)
 }
 
 /// A number of bytes with an optional suffix K, M, G or T (powers of 1024).

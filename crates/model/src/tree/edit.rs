@@ -267,11 +267,7 @@ impl Model {
         let path = self.group_path(id);
         let group = self.group(id).ok_or_else(|| missing("group", &path))?;
         let parent = group.parent.ok_or_else(|| missing("group", "/"))?;
-        if !(group.groups.is_empty()
-            && group.dims.is_empty()
-            && group.types.is_empty()
-            && group.vars.is_empty())
-        {
+        if !group.is_empty() {
             return Err(ModelError::InUse { what: "group", name: path, by: "its members".to_owned() });
         }
         self.groups[id.index()] = None;

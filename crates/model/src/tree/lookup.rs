@@ -87,6 +87,12 @@ impl Model {
         self.walk().into_iter().filter_map(|id| self.group(id)).flat_map(|group| group.vars.clone()).collect()
     }
 
+    /// Everything that has attributes: all groups, then all variables.
+    pub fn nodes(&self) -> Vec<NodeId> {
+        let groups = self.walk().into_iter().map(NodeId::Group);
+        groups.chain(self.variables().into_iter().map(NodeId::Variable)).collect()
+    }
+
     /// The variables that use a dimension.
     pub fn users_of(&self, dim: DimId) -> impl Iterator<Item = VarId> + '_ {
         let users = move |(at, slot): (usize, &Option<(GroupId, Variable)>)| {

@@ -5,7 +5,7 @@ use super::{CopyOptions, Filters};
 use crate::create::CreateOptions;
 use crate::{AxisSelection, Dataset, Result, Selection};
 use ncirrus_model::{
-    Attribute, AttributeState, Attributes, DimensionLen, Model, Storage, TypeRef, Values, VarId,
+    Attribute, AttributeState, Attributes, DimensionLen, Group, Model, Storage, TypeRef, Values, VarId,
 };
 
 /// The definitions of a copy, and which values go where.
@@ -15,11 +15,10 @@ pub(super) struct Blueprint {
     pub(super) losses: Vec<String>,
 }
 
-/// A variable of the source and its copy.
+/// A variable that is copied; it has the same id in the copy, which starts as the source itself.
 pub(crate) struct Pair {
     pub(crate) path: String,
-    pub(crate) from: VarId,
-    pub(crate) to: VarId,
+    pub(crate) var: VarId,
     pub(crate) selection: Selection,
 }
 
@@ -104,7 +103,7 @@ impl Blueprint {
             }
         }
         let selection = selection_of(whole, var, choice);
-        self.pairs.push(Pair { path, from: var, to: var, selection });
+        self.pairs.push(Pair { path, var, selection });
         Ok(())
     }
 
@@ -125,28 +124,17 @@ impl Blueprint {
                     self.model.remove_dimension(dim)?;
                 }
             }
-            if id != self.model.root() && self.is_empty_group(id) {
+            let is_empty = self.model.group(id).is_some_and(Group::is_empty);
+            if id != self.model.root() && is_empty {
                 self.model.remove_group(id)?;
             }
         }
         Ok(())
     }
 
-    fn is_empty_group(&self, id: ncirrus_model::GroupId) -> bool {
-        self.model.group(id).is_some_and(|group| {
-            group.groups.is_empty()
-                && group.dims.is_empty()
-                && group.vars.is_empty()
-                && group.types.is_empty()
-        })
-    }
-
     /// netCDF-3 has no strings: an attribute of one string becomes text.
     fn make_attributes_classic(&mut self) {
-        let groups = self.model.walk().into_iter().map(ncirrus_model::NodeId::Group);
-        let nodes: Vec<_> =
-            groups.chain(self.model.variables().into_iter().map(ncirrus_model::NodeId::Variable)).collect();
-        for node in nodes {
+        for node in self.model.nodes() {
             let Some(AttributeState::Known(attributes)) = self.model.attributes_mut(node) else { continue };
             *attributes = attributes.iter().cloned().map(string_to_text).collect::<Attributes>();
         }
