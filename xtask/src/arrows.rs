@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ncirrus-cdl", &["ncirrus-model"]),
     ("ncirrus-classic", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-zarr", &["ncirrus-model", "ncirrus-layout"]),
+    ("ncirrus-hdf5", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-store", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-engine", &["ncirrus-model", "ncirrus-layout", "ncirrus-codec", "ncirrus-store"]),
     (
@@ -23,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus-engine",
             "ncirrus-classic",
             "ncirrus-zarr",
+            "ncirrus-hdf5",
             "ncirrus-cdl",
         ],
     ),
@@ -33,7 +35,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// What formats, shapes and words must never pull in, whatever the way.
-const PURE: &[&str] = &["ncirrus-model", "ncirrus-layout", "ncirrus-classic", "ncirrus-zarr", "ncirrus-cdl"];
+const PURE: &[&str] =
+    &["ncirrus-model", "ncirrus-layout", "ncirrus-classic", "ncirrus-hdf5", "ncirrus-zarr", "ncirrus-cdl"];
 const IMPURE: &[&str] = &["tokio", "object_store", "rayon", "reqwest", "hyper", "mio"];
 
 /// Checks every arrow between the project's crates, and that the pure ones stay pure.

@@ -92,12 +92,12 @@ pub struct Tile {
 /// Where the values of a tile come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TileSource {
-    /// A variable of the same or another dataset, from `start` on.
+    /// A box of a variable of the same or another dataset.
     Variable {
         /// The variable.
         variable: VariableRef,
-        /// First element in it.
-        start: Vec<u64>,
+        /// The box, of any rank: as many elements as the tile, in the same row-major order.
+        region: Region,
     },
     /// One value for the whole region.
     Constant(Values),

@@ -1,6 +1,7 @@
 //! The only owner of threads, caches, budgets and credentials.
 use crate::Result;
 use ncirrus_classic::ClassicDriver;
+use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits};
 use ncirrus_store::{Scheme, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
@@ -102,7 +103,7 @@ impl SessionBuilder {
     /// # Errors
     /// When no threads can be started.
     pub fn build(self) -> Result<Session> {
-        let drivers: [Arc<dyn Driver>; 2] = [Arc::new(ClassicDriver), Arc::new(ZarrDriver)];
+        let drivers: [Arc<dyn Driver>; 2] = [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
         Ok(Session { engine: self.engine.build()?, stores: self.stores, drivers: Arc::new(drivers) })
     }
 }

@@ -1,0 +1,132 @@
+//! An open file: its superblock, and reading of its structures.
+mod superblock;
+
+pub(crate) use superblock::{find, load};
+
+use bytes::Bytes;
+use ncirrus_layout::{Blob, Error, ObjectId, Step, Tag, View, Want};
+use std::sync::Arc;
+
+/// An address in a file, relative to its base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Addr(pub(crate) u64);
+
+/// How wide addresses and lengths of a file are, in bytes: 2, 4 or 8 each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) offsets: u8,
+    pub(crate) lengths: u8,
+}
+
+/// An open file: what its superblock and the superblock's extension say.
+#[derive(Debug)]
+pub(crate) struct File {
+    /// The object that holds it.
+    pub(crate) object: ObjectId,
+    /// The object's state when the superblock was read.
+    pub(crate) tag: Tag,
+    /// Real size of the object in bytes.
+    pub(crate) size: u64,
+    /// Offset in the object of address 0: where the signature was found.
+    pub(crate) base: u64,
+    pub(crate) sizes: Sizes,
+    /// Version of the superblock.
+    pub(crate) version: u8,
+    /// Object header of the root group.
+    pub(crate) root: Addr,
+    /// Half the children of a version 1 B-tree node of groups, and of chunks; half the entries of a symbol node.
+    pub(crate) ranks: Ranks,
+    /// The table of shared messages.
+    pub(crate) shared: Option<Addr>,
+    /// Bytes of one page, when metadata lie in pages.
+    pub(crate) page: Option<u64>,
+    /// What is wrong but does not keep the file from being read: too short, not closed by its writer.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Half the room of version 1 B-tree nodes ("K").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ranks {
+    pub(crate) group_leaf: u16,
+    pub(crate) group_internal: u16,
+    pub(crate) chunk: u16,
+}
+
+impl Default for Ranks {
+    fn default() -> Self {
+        Self { group_leaf: 4, group_internal: 16, chunk: 32 }
+    }
+}
+
+impl File {
+    /// Exactly these bytes, and nothing around them: for structures of known length that may lie alone, such as the
+    /// nodes of a chunk index.
+    pub(crate) fn exact(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
+        let (start, end) = self.span(addr, len)?;
+        let blob = self.blob(view, Want::Range(start..end))?;
+        if (blob.bytes.len() as u64) < len {
+            return Err(self.at(addr, Error::malformed("the file ends within a structure")).into());
+        }
+        Ok(blob.bytes)
+    }
+
+    /// At least these bytes, for structures that lie among others: more may be fetched. Fewer at the end of the file,
+    /// but at least one.
+    pub(crate) fn parse(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
+        let (start, _) = self.span(addr, 1)?;
+        let len = view.limits().metadata_len(len, "a structure").map_err(|error| self.at(addr, error))?;
+        let end = start.saturating_add(len as u64).min(self.size);
+        Ok(self.blob(view, Want::Parse(start..end))?.bytes)
+    }
+
+    /// All of these bytes, as [`parse`](Self::parse).
+    pub(crate) fn parse_all(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
+        self.span(addr, len)?;
+        let bytes = self.parse(view, addr, len)?;
+        if (bytes.len() as u64) < len {
+            return Err(self.at(addr, Error::malformed("the file ends within a structure")).into());
+        }
+        Ok(bytes)
+    }
+
+    /// The finished part of that kind at that place, computed once.
+    pub(crate) fn memo<T: Send + Sync + 'static>(
+        &self,
+        view: &dyn View,
+        addr: Addr,
+        kind: &'static str,
+        compute: impl FnOnce() -> Step<(T, usize)>,
+    ) -> Step<Arc<T>> {
+        if let Some(found) = view.memo().find(&self.object, Some(&self.tag), addr.0, kind) {
+            return Ok(found);
+        }
+        let (value, cost) = compute().map_err(|stall| stall.map_error(|error| self.at(addr, error)))?;
+        Ok(view.memo().keep(&self.object, Some(&self.tag), addr.0, kind, value, cost))
+    }
+
+    /// Where these bytes lie in the object; checked against its size before anything is allocated.
+    pub(crate) fn span(&self, addr: Addr, len: u64) -> Result<(u64, u64), Error> {
+        let start = self.base.checked_add(addr.0);
+        let end = start.and_then(|start| start.checked_add(len));
+        match (start, end) {
+            (Some(start), Some(end)) if end <= self.size => Ok((start, end)),
+            _ => Err(self.at(
+                addr,
+                Error::malformed(format!(
+                    "{len} bytes at address {} lie beyond the end of the file of {} bytes",
+                    addr.0, self.size
+                )),
+            )),
+        }
+    }
+
+    /// Adds the place to an error.
+    pub(crate) fn at(&self, addr: Addr, error: Error) -> Error {
+        error.at_object(&self.object).at_offset(self.base.saturating_add(addr.0))
+    }
+
+    fn blob(&self, view: &dyn View, want: Want) -> Step<Blob> {
+        let blob = view.read(&self.object, want)?;
+        Ok(blob.ok_or_else(|| Error::not_found("no such file").at_object(&self.object))?)
+    }
+}

@@ -1,0 +1,40 @@
+//! Links of groups, old and new, and following them (hdf5-netcdf4.md C.1, C.2).
+mod follow;
+mod links;
+
+pub(crate) use follow::{external_candidates, follow, lookup};
+pub(crate) use links::links;
+
+use crate::file::Addr;
+
+/// The links of a group.
+#[derive(Debug)]
+pub(crate) struct Links {
+    /// In creation order where it is tracked, else by name.
+    pub(crate) list: Vec<Link>,
+    /// Whether creation order is tracked.
+    pub(crate) tracked: bool,
+    /// Links that cannot be read, links named twice.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A named link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// The name; bytes that are no UTF-8 are escaped as `\xNN`.
+    pub(crate) name: String,
+    pub(crate) target: LinkTarget,
+}
+
+/// Where a link leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LinkTarget {
+    /// To an object of the same file.
+    Hard(Addr),
+    /// To a path, from the group that holds the link or from the root.
+    Soft(String),
+    /// To a path in another file.
+    External { file: String, path: String },
+    /// Of a type that only its maker can follow (65 to 255).
+    Unknown(u8),
+}

@@ -1,0 +1,21 @@
+//! HDF5 files, and what netCDF-4 puts on top of them: pure code that reads through a `View`.
+//!
+//! Four rooms, each of which knows only those before it:
+//! - [`file`], [`object`], [`heap`], [`btree`], [`group`]: the file's structures, from the superblock to links;
+//! - [`word`]: dataspaces, datatypes, fill values, attributes, and the values that stored elements stand for;
+//! - [`place`]: where a dataset's elements lie: layouts, filter pipelines, chunk indexes, virtual datasets;
+//! - [`netcdf`]: dimensions, variables, types and groups as netCDF-4 has them; the driver.
+#![forbid(unsafe_code)]
+
+mod btree;
+mod checksum;
+mod cursor;
+mod file;
+mod group;
+mod heap;
+mod netcdf;
+mod object;
+mod place;
+mod word;
+
+pub use netcdf::Hdf5Driver;

@@ -1,0 +1,1 @@
+//! Serialised selections (hdf5-netcdf4.md E.7).
