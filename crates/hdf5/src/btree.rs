@@ -49,7 +49,13 @@ impl Tree {
     }
 
     /// Reads a node, once.
-    pub(crate) fn node(&self, _view: &dyn View, _file: &File, _node: NodeRef, _lies: Lies) -> Step<Arc<Node>> {
+    pub(crate) fn node(
+        &self,
+        _view: &dyn View,
+        _file: &File,
+        _node: NodeRef,
+        _lies: Lies,
+    ) -> Step<Arc<Node>> {
         Err(Error::unsupported("version 2 B-trees").into())
     }
 

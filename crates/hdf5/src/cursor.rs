@@ -118,7 +118,11 @@ impl<'a> Cursor<'a> {
     }
 
     fn short(&self, len: usize) -> Error {
-        Error::malformed(format!("{} ends early: {} bytes left where {len} are needed", self.what, self.left()))
+        Error::malformed(format!(
+            "{} ends early: {} bytes left where {len} are needed",
+            self.what,
+            self.left()
+        ))
     }
 }
 

@@ -76,9 +76,15 @@ pub(crate) enum Class {
     Opaque,
     Compound(Arc<[Member]>),
     Reference(ReferenceKind),
-    Enum { base: Box<Datatype>, members: Arc<[EnumValue]> },
+    Enum {
+        base: Box<Datatype>,
+        members: Arc<[EnumValue]>,
+    },
     Vlen(Box<Datatype>),
-    Array { dims: Vec<u64>, base: Box<Datatype> },
+    Array {
+        dims: Vec<u64>,
+        base: Box<Datatype>,
+    },
     /// Two floats: real and imaginary part.
     Complex(Box<Datatype>),
 }

@@ -103,7 +103,8 @@ impl SessionBuilder {
     /// # Errors
     /// When no threads can be started.
     pub fn build(self) -> Result<Session> {
-        let drivers: [Arc<dyn Driver>; 2] = [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
+        let drivers: [Arc<dyn Driver>; 3] =
+            [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
         Ok(Session { engine: self.engine.build()?, stores: self.stores, drivers: Arc::new(drivers) })
     }
 }
