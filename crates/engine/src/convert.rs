@@ -12,6 +12,7 @@ mod copier;
 mod fixed;
 mod json;
 mod packed;
+mod quantize;
 mod sequence;
 mod take;
 mod text;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use cast::{ByteRule, CastRules, Excess, RangeReport, cast, cast_with};
 pub use copier::Copier;
+pub use quantize::Quantize;
 pub use take::{assign, take};
 
 /// How deep types may nest; a description from a file might even be circular.
