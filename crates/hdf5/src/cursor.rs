@@ -130,3 +130,24 @@ impl<'a> Cursor<'a> {
 pub(crate) fn all_ones(width: u8) -> u64 {
     if width >= 8 { u64::MAX } else { (1 << (8 * u32::from(width))) - 1 }
 }
+
+/// A name or other text of the file; bytes that are no UTF-8 are escaped as `\xNN`.
+pub(crate) fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn bytes_that_are_no_text_are_escaped() {
+        assert_eq!(escaped("müd".as_bytes()), "müd");
+        assert_eq!(escaped(b"a\xffb"), "a\\xffb");
+    }
+}
