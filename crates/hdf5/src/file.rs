@@ -37,11 +37,19 @@ pub(crate) struct File {
     /// Half the children of a version 1 B-tree node of groups, and of chunks; half the entries of a symbol node.
     pub(crate) ranks: Ranks,
     /// The table of shared messages.
-    pub(crate) shared: Option<Addr>,
+    pub(crate) shared: Option<SharedTable>,
     /// Bytes of one page, when metadata lie in pages.
     pub(crate) page: Option<u64>,
     /// What is wrong but does not keep the file from being read: too short, not closed by its writer.
     pub(crate) warnings: Vec<String>,
+}
+
+/// Where the table of shared messages is (hdf5-netcdf4.md B.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SharedTable {
+    pub(crate) addr: Addr,
+    /// Number of indexes in it.
+    pub(crate) indexes: u8,
 }
 
 /// Half the room of version 1 B-tree nodes ("K").

@@ -1,14 +1,192 @@
 //! The superblock and its extension (hdf5-netcdf4.md A).
-use super::File;
-use ncirrus_layout::{Error, ObjectId, Step, View};
+mod extension;
+
+use super::{Addr, File, Ranks, Sizes};
+use crate::checksum::lookup3;
+use crate::cursor::{Cursor, all_ones};
+use bytes::Bytes;
+use ncirrus_layout::{Blob, Error, ObjectId, Step, View, Want, join};
 use std::sync::Arc;
 
-/// Where the signature lies in the object, if it is an HDF5 file.
-pub(crate) fn find(_view: &dyn View, _object: &ObjectId) -> Step<Option<u64>> {
-    Ok(None)
+/// Where the signature lies in the object, if it is an HDF5 file: at 0, 512, 1024 and so on (A.1).
+pub(crate) fn find(view: &dyn View, object: &ObjectId) -> Step<Option<u64>> {
+    match view.read(object, Want::Parse(0..FIRST_READ))? {
+        Some(blob) => find_from(view, object, &blob),
+        None => Ok(None),
+    }
+}
+
+fn find_from(view: &dyn View, object: &ObjectId, first: &Blob) -> Step<Option<u64>> {
+    let places = || std::iter::once(0).chain((9..63).map(|power| 1 << power));
+    let fits = |place: &u64| place.checked_add(8).is_some_and(|end| end <= first.size);
+    let near = |place: &u64| place + 8 <= FIRST_READ;
+    let mut in_first = places().filter(fits).take_while(near);
+    if let Some(found) = in_first.find(|place| is_signature(&first.bytes, *place)) {
+        return Ok(Some(found));
+    }
+    if FOREIGN.iter().any(|magic| first.bytes.starts_with(magic)) {
+        return Ok(None);
+    }
+    let far = join(places().filter(fits).skip_while(near), |place| {
+        let blob = view.read(object, Want::Range(place..place + 8))?;
+        Ok(blob.filter(|blob| is_signature(&blob.bytes, 0)).map(|_| place))
+    })?;
+    Ok(far.into_iter().flatten().next())
+}
+
+fn is_signature(bytes: &[u8], place: u64) -> bool {
+    let place = usize::try_from(place).unwrap_or(usize::MAX);
+    bytes.get(place..).is_some_and(|rest| rest.starts_with(SIGNATURE))
 }
 
 /// Opens a file, once.
-pub(crate) fn load(_view: &dyn View, _object: &ObjectId) -> Step<Arc<File>> {
-    Err(Error::unsupported("superblocks").into())
+pub(crate) fn load(view: &dyn View, object: &ObjectId) -> Step<Arc<File>> {
+    let Some(first) = view.read(object, Want::Parse(0..FIRST_READ))? else {
+        return Err(Error::not_found("no such file").at_object(object).into());
+    };
+    if let Some(file) = view.memo().find::<File>(object, Some(&first.tag), 0, KIND) {
+        return Ok(file);
+    }
+    let Some(base) = find_from(view, object, &first)? else {
+        return Err(Error::malformed("not an HDF5 file: no signature").at_object(object).into());
+    };
+    let bytes = superblock_bytes(view, object, &first, base)?;
+    let raw = Superblock::parse(&bytes).map_err(|error| error.at_object(object).at_offset(base))?;
+    let file = extension::complete(view, raw.into_file(object, &first, base))?;
+    Ok(view.memo().keep(object, Some(&first.tag), 0, KIND, file, size_of::<File>()))
 }
+
+/// The superblock's bytes, mostly those of the first read.
+fn superblock_bytes(view: &dyn View, object: &ObjectId, first: &Blob, base: u64) -> Step<Bytes> {
+    let end = base.saturating_add(LONGEST).min(first.size);
+    if end <= FIRST_READ.min(first.bytes.len() as u64) {
+        let at =
+            usize::try_from(base).map_err(|_| Error::limit("a user block too large for this machine"))?;
+        return Ok(first.bytes.slice(at..));
+    }
+    let blob = view.read(object, Want::Parse(base..end))?;
+    Ok(blob.ok_or_else(|| Error::not_found("no such file").at_object(object))?.bytes)
+}
+
+/// What the superblock says.
+#[derive(Debug)]
+struct Superblock {
+    version: u8,
+    sizes: Sizes,
+    ranks: Ranks,
+    flags: u8,
+    base: u64,
+    end: u64,
+    root: Addr,
+    /// Driver information block of versions 0 and 1.
+    driver: Option<Addr>,
+    /// Superblock extension of versions 2 and 3.
+    extension: Option<Addr>,
+}
+
+impl Superblock {
+    fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(bytes, "the superblock");
+        cursor.skip(SIGNATURE.len())?;
+        match cursor.version(&[0, 1, 2, 3])? {
+            version @ (0 | 1) => Self::parse_old(&mut cursor, version),
+            version => Self::parse_new(bytes, &mut cursor, version),
+        }
+    }
+
+    /// Versions 0 and 1 (A.2).
+    fn parse_old(cursor: &mut Cursor<'_>, version: u8) -> Result<Self, Error> {
+        cursor.skip(4)?;
+        let sizes = Sizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
+        check_sizes(sizes)?;
+        cursor.skip(1)?;
+        let mut ranks =
+            Ranks { group_leaf: cursor.u16()?, group_internal: cursor.u16()?, ..Ranks::default() };
+        cursor.skip(4)?;
+        if version == 1 {
+            ranks.chunk = cursor.u16()?;
+            cursor.skip(2)?;
+        }
+        let base = cursor.uint(usize::from(sizes.offsets))?;
+        cursor.addr(sizes)?;
+        let end = cursor.uint(usize::from(sizes.offsets))?;
+        let driver = cursor.addr(sizes)?;
+        cursor.len(sizes)?;
+        let root = root(cursor.addr(sizes)?)?;
+        Ok(Self { version, sizes, ranks, flags: 0, base, end, root, driver, extension: None })
+    }
+
+    /// Versions 2 and 3 (A.3).
+    fn parse_new(bytes: &[u8], cursor: &mut Cursor<'_>, version: u8) -> Result<Self, Error> {
+        let sizes = Sizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
+        check_sizes(sizes)?;
+        let flags = cursor.u8()?;
+        let base = cursor.uint(usize::from(sizes.offsets))?;
+        let extension = cursor.addr(sizes)?;
+        let end = cursor.uint(usize::from(sizes.offsets))?;
+        let found = cursor.addr(sizes)?;
+        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        if cursor.u32()? != lookup3(summed) {
+            return Err(Error::malformed("the checksum of the superblock is wrong"));
+        }
+        let root = root(found)?;
+        Ok(Self { version, sizes, ranks: Ranks::default(), flags, base, end, root, driver: None, extension })
+    }
+
+    /// The file; the place where the signature was found is its base, whatever is stored (A.1).
+    fn into_file(self, object: &ObjectId, first: &Blob, base: u64) -> (File, Parts) {
+        let mut warnings = Vec::new();
+        let end = self.end.wrapping_sub(self.base.wrapping_sub(base));
+        if self.end != all_ones(self.sizes.offsets) && end > first.size {
+            warnings.push(format!("the file should have {end} bytes, but has only {}", first.size));
+        }
+        if self.version == 3 && self.flags & 0b101 != 0 {
+            warnings.push("the file is open for writing, or was not closed by its writer".to_owned());
+        }
+        let parts = Parts { driver: self.driver, extension: self.extension };
+        let file = File {
+            object: object.clone(),
+            tag: first.tag.clone(),
+            size: first.size,
+            base,
+            sizes: self.sizes,
+            version: self.version,
+            root: self.root,
+            ranks: self.ranks,
+            shared: None,
+            page: None,
+            warnings,
+        };
+        (file, parts)
+    }
+}
+
+/// What else belongs to the superblock.
+#[derive(Debug, Clone, Copy)]
+struct Parts {
+    driver: Option<Addr>,
+    extension: Option<Addr>,
+}
+
+fn check_sizes(sizes: Sizes) -> Result<(), Error> {
+    let known = [2, 4, 8];
+    if known.contains(&sizes.offsets) && known.contains(&sizes.lengths) {
+        return Ok(());
+    }
+    let (offsets, lengths) = (sizes.offsets, sizes.lengths);
+    Err(Error::unsupported(format!("offsets of {offsets} bytes and lengths of {lengths} bytes")))
+}
+
+fn root(addr: Option<Addr>) -> Result<Addr, Error> {
+    addr.ok_or_else(|| Error::malformed("the file has no root group"))
+}
+
+const KIND: &str = "hdf5 file";
+const SIGNATURE: &[u8; 8] = b"\x89HDF\r\n\x1a\n";
+/// The superblock and, in most files, the root group; a view may fetch a whole block.
+const FIRST_READ: u64 = 16 << 10;
+/// No superblock has more bytes.
+const LONGEST: u64 = 128;
+/// How other known formats begin: a file of those is not searched further.
+const FOREIGN: [&[u8]; 8] =
+    [b"CDF", b"PK\x03\x04", b"\x0e\x03\x13\x01", b"GRIB", b"II*\0", b"MM\0*", b"SIMPLE  =", b"\x1f\x8b"];

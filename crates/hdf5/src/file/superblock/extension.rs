@@ -1,0 +1,126 @@
+//! What completes a superblock: the driver information block, or the superblock extension (A.4, A.5).
+use super::{File, Parts};
+use crate::cursor::Cursor;
+use crate::file::{Addr, Ranks, SharedTable};
+use crate::object::{Header, header_at, kind};
+use ncirrus_layout::{Error, ErrorKind, Stall, Step, View, settle};
+
+/// The file with what its other parts say. Damage there is a warning; what makes addresses mean something else is an
+/// error.
+pub(super) fn complete(view: &dyn View, (mut file, parts): (File, Parts)) -> Step<File> {
+    let mut found = Found::default();
+    let driver = parts.driver.map(|addr| settle(driver_block(view, &file, addr)));
+    let extension = parts.extension.map(|addr| settle(header_at(view, &file, addr)));
+    if let Some(Err(error)) = driver.transpose().map_err(Stall::Need)? {
+        found.problem(error)?;
+    }
+    match extension.transpose().map_err(Stall::Need)? {
+        Some(Ok(header)) => found.read(&header, &file)?,
+        Some(Err(error)) => found.problem(error)?,
+        None => {}
+    }
+    file.ranks = found.ranks.unwrap_or(file.ranks);
+    file.shared = found.shared;
+    file.page = found.page;
+    file.warnings.append(&mut found.warnings);
+    Ok(file)
+}
+
+/// What the parts say.
+#[derive(Debug, Default)]
+struct Found {
+    ranks: Option<Ranks>,
+    shared: Option<SharedTable>,
+    page: Option<u64>,
+    warnings: Vec<String>,
+}
+
+impl Found {
+    fn read(&mut self, header: &Header, file: &File) -> Result<(), Error> {
+        header.all(kind::DRIVER_INFO).try_for_each(|message| check_driver_message(&message.body))?;
+        header.all(kind::CACHE_IMAGE).try_for_each(|message| check_cache_image(&message.body, file))?;
+        for message in &header.messages {
+            let mut cursor = Cursor::new(&message.body, "a message of the superblock extension");
+            let read = match message.kind {
+                kind::SHARED_TABLE => self.shared_table(&mut cursor, file),
+                kind::BTREE_RANKS => self.ranks(&mut cursor),
+                kind::SPACE_INFO => self.space(&mut cursor, file),
+                _ => Ok(()),
+            };
+            self.warnings.extend(read.err().map(|error| error.to_string()));
+        }
+        Ok(())
+    }
+
+    fn shared_table(&mut self, cursor: &mut Cursor<'_>, file: &File) -> Result<(), Error> {
+        cursor.version(&[0])?;
+        let addr = cursor.addr(file.sizes)?;
+        let indexes = cursor.u8()?;
+        self.shared = addr.map(|addr| SharedTable { addr, indexes });
+        Ok(())
+    }
+
+    fn ranks(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Error> {
+        cursor.version(&[0])?;
+        let (chunk, group_internal, group_leaf) = (cursor.u16()?, cursor.u16()?, cursor.u16()?);
+        self.ranks = Some(Ranks { group_leaf, group_internal, chunk });
+        Ok(())
+    }
+
+    /// Only version 1 with the page strategy says where pages are.
+    fn space(&mut self, cursor: &mut Cursor<'_>, file: &File) -> Result<(), Error> {
+        if cursor.u8()? != 1 {
+            return Ok(());
+        }
+        let strategy = cursor.u8()?;
+        cursor.skip(1)?;
+        cursor.len(file.sizes)?;
+        let page = cursor.len(file.sizes)?;
+        self.page = (strategy == PAGES).then_some(page);
+        Ok(())
+    }
+
+    /// Keeps damage as a warning; passes on what is not supported.
+    fn problem(&mut self, error: Error) -> Result<(), Error> {
+        if error.kind() == ErrorKind::Unsupported {
+            return Err(error);
+        }
+        self.warnings.push(error.to_string());
+        Ok(())
+    }
+}
+
+/// Checks the driver information block of old superblocks.
+fn driver_block(view: &dyn View, file: &File, addr: Addr) -> Step<()> {
+    let bytes = file.parse_all(view, addr, 16)?;
+    let mut cursor = Cursor::new(&bytes, "the driver information block");
+    cursor.skip(8)?;
+    Ok(check_driver(cursor.take(8)?).map_err(|error| file.at(addr, error))?)
+}
+
+fn check_driver_message(body: &[u8]) -> Result<(), Error> {
+    let mut cursor = Cursor::new(body, "the driver information message");
+    cursor.version(&[0])?;
+    check_driver(cursor.take(8)?)
+}
+
+fn check_driver(id: &[u8]) -> Result<(), Error> {
+    let drivers = match id {
+        b"NCSAmult" => "the multi driver: metadata and data are in several files",
+        b"NCSAfami" => "the family driver: the file is split into several",
+        _ => return Ok(()),
+    };
+    Err(Error::unsupported(format!("files written with {drivers}")))
+}
+
+fn check_cache_image(body: &[u8], file: &File) -> Result<(), Error> {
+    let mut cursor = Cursor::new(body, "the cache image message");
+    cursor.version(&[0])?;
+    match (cursor.addr(file.sizes)?, cursor.len(file.sizes)?) {
+        (Some(_), 1..) => Err(Error::unsupported("files with a metadata cache image")),
+        _ => Ok(()),
+    }
+}
+
+/// Number of the file-space strategy with pages.
+const PAGES: u8 = 1;
