@@ -1,7 +1,12 @@
 //! Object headers of both versions with all their continuations (hdf5-netcdf4.md B.1 to B.3).
-use super::{Header, ObjectRef};
+mod chunk;
+
+use self::chunk::{Format, Prefix};
+use super::{Header, Message, ObjectRef, kind};
 use crate::file::{Addr, File};
-use ncirrus_layout::{Error, Step, View};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Step, View, join};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The header of an object, read once.
@@ -10,6 +15,109 @@ pub(crate) fn header(view: &dyn View, object: &ObjectRef) -> Step<Arc<Header>> {
 }
 
 /// The header at an address, read once.
-pub(crate) fn header_at(_view: &dyn View, _file: &File, _addr: Addr) -> Step<Arc<Header>> {
-    Err(Error::malformed("object headers").into())
+pub(crate) fn header_at(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Header>> {
+    file.memo(view, addr, "hdf5 object header", || {
+        let header = read(view, file, addr)?;
+        let bytes: usize = header.messages.iter().map(|message| message.body.len()).sum();
+        let cost = bytes + header.messages.len() * size_of::<Message>() + size_of::<Header>();
+        Ok((header, cost))
+    })
 }
+
+/// Reads the first chunk, then level by level those that continue it.
+fn read(view: &dyn View, file: &File, addr: Addr) -> Step<Header> {
+    let (prefix, first) = Prefix::read(view, file, addr)?;
+    let mut reading = Reading::new(prefix);
+    let mut seen = HashSet::from([addr]);
+    let mut total = first.len() as u64;
+    let mut level = reading.add(file, &first)?;
+    while !level.is_empty() {
+        if let Some((again, _)) = level.iter().find(|(addr, _)| !seen.insert(*addr)) {
+            return Err(Error::malformed(format!("the chunk at {} continues itself", again.0)).into());
+        }
+        total = level.iter().fold(total, |total, (_, len)| total.saturating_add(*len));
+        if total > file.size {
+            return Err(Error::malformed("an object header whose chunks overlap").into());
+        }
+        if seen.len() > MOST_CHUNKS {
+            return Err(Error::limit(format!("an object header of more than {MOST_CHUNKS} chunks")).into());
+        }
+        let chunks = join(&level, |(addr, len)| reading.format.continuation(view, file, *addr, *len))?;
+        level.clear();
+        for chunk in chunks {
+            level.extend(reading.add(file, &chunk)?);
+        }
+    }
+    Ok(reading.finish())
+}
+
+/// A header of which some chunks are read.
+#[derive(Debug)]
+struct Reading {
+    format: Format,
+    header: Header,
+    /// How many messages may still come (version 1).
+    left: Option<usize>,
+}
+
+impl Reading {
+    fn new(prefix: Prefix) -> Self {
+        let header = Header {
+            version: prefix.format.version(),
+            tracks_attributes: prefix.format == (Format::New { indexed: true }),
+            messages: Vec::new(),
+            warnings: Vec::new(),
+        };
+        Self { format: prefix.format, header, left: prefix.count }
+    }
+
+    /// Takes the messages of a chunk; gives the chunks that continue it.
+    fn add(&mut self, file: &File, chunk: &Bytes) -> Result<Vec<(Addr, u64)>, Error> {
+        let mut more = Vec::new();
+        for message in self.format.messages(chunk, self.left)? {
+            self.left = self.left.map(|left| left.saturating_sub(1));
+            match message.kind {
+                NIL => {}
+                kind::CONTINUATION => more.extend(chunk::continues(file, &message)?),
+                unknown if !is_known(unknown) && message.flags & FAIL_ALWAYS != 0 => {
+                    return Err(Error::unsupported(format!(
+                        "an object with messages of type {unknown:#04x}, which must be understood"
+                    )));
+                }
+                _ => self.header.messages.push(message),
+            }
+        }
+        Ok(more)
+    }
+
+    fn finish(self) -> Header {
+        let mut header = self.header;
+        if let Some(missing @ 1..) = self.left {
+            header.warnings.push(format!("{missing} messages less than the object header promises"));
+        }
+        for (kind, name) in ONCE {
+            if header.all(kind).nth(1).is_some() {
+                header.warnings.push(format!("more than one {name}: the first is taken"));
+            }
+        }
+        header
+    }
+}
+
+/// Whether the format defines messages of that type; 0x09 is for tests of the HDF5 library only.
+fn is_known(kind: u16) -> bool {
+    kind <= kind::CACHE_IMAGE && kind != 0x09
+}
+
+const NIL: u16 = 0;
+/// The flag of messages that every reader must understand.
+const FAIL_ALWAYS: u8 = 0x80;
+/// More chunks than any header has.
+const MOST_CHUNKS: usize = 4096;
+/// Messages of which an object has one at most.
+const ONCE: [(u16, &str); 4] = [
+    (kind::DATASPACE, "dataspace"),
+    (kind::DATATYPE, "datatype"),
+    (kind::LAYOUT, "data layout"),
+    (kind::SYMBOL_TABLE, "symbol table"),
+];
