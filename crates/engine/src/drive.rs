@@ -1,17 +1,17 @@
 //! Running steps to their end: whatever a step needs is fetched at once, and it is run again.
+mod requests;
+
 use crate::cache::{Held, Snapshot, changed};
 use crate::dataset::Dataset;
-use crate::merge::{merge, split};
+use crate::merge::split;
 use crate::session::{Fetching, Shared};
 use crate::view::{BlockingView, Extra, StallingView};
 use bytes::BytesMut;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_layout::{
-    Blob, Error, Memo, Need, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want,
-};
+use ncirrus_layout::{Blob, Error, Memo, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want};
 use ncirrus_model::{Selection, Values};
-use std::collections::{HashMap, HashSet};
+use requests::Sorted;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -77,7 +77,8 @@ impl Context {
         if sorted.is_empty() {
             return Err(no_progress(needs));
         }
-        self.fetch_objects(sorted.requests(&self.snapshot), held, extra).await?;
+        let requests = sorted.requests(&self.snapshot, held);
+        self.fetch_objects(requests, held, extra).await?;
         self.fetch_listings(sorted.listings, held, extra).await?;
         for (variable, selection) in sorted.values {
             if extra.values.iter().any(|(other, part, _)| *other == variable && *part == selection) {
@@ -178,91 +179,4 @@ pub(crate) async fn fetch_range(
 fn no_progress(needs: &Needs) -> Error {
     let first = needs.iter().next();
     Error::internal(format!("a step asks again for what it was given: {first:?} of {} needs", needs.len()))
-}
-
-/// Needs by kind, without repetitions and without what is there already.
-#[derive(Default)]
-struct Sorted {
-    whole: HashSet<ObjectId>,
-    suffixes: HashSet<(ObjectId, u64)>,
-    exact: HashSet<(ObjectId, Range<u64>)>,
-    parse: HashSet<(ObjectId, Range<u64>)>,
-    listings: Vec<(ObjectId, Option<String>)>,
-    values: Vec<(VariableRef, Selection)>,
-}
-
-impl Sorted {
-    fn new(needs: &Needs, snapshot: &Snapshot, held: &mut Held) -> Self {
-        let mut sorted = Self::default();
-        for need in needs.iter() {
-            match need {
-                Need::Object { object, want } => {
-                    if held.find(snapshot, object, want).is_none() {
-                        sorted.add(object, want);
-                    }
-                }
-                Need::Decoded { object, range, .. } => {
-                    let want = Want::Range(range.clone());
-                    if held.find(snapshot, object, &want).is_none() {
-                        sorted.add(object, &want);
-                    }
-                }
-                Need::Values { variable, selection } => {
-                    sorted.values.push((variable.clone(), selection.clone()));
-                }
-                Need::List { prefix, page } => {
-                    let key = (prefix.clone(), page.clone());
-                    if !held.listings.contains_key(&key) && !sorted.listings.contains(&key) {
-                        sorted.listings.push(key);
-                    }
-                }
-            }
-        }
-        sorted
-    }
-
-    fn is_empty(&self) -> bool {
-        self.whole.is_empty()
-            && self.suffixes.is_empty()
-            && self.exact.is_empty()
-            && self.parse.is_empty()
-            && self.listings.is_empty()
-            && self.values.is_empty()
-    }
-
-    fn add(&mut self, object: &ObjectId, want: &Want) {
-        match want {
-            Want::All => _ = self.whole.insert(object.clone()),
-            Want::Suffix(len) => _ = self.suffixes.insert((object.clone(), *len)),
-            Want::Range(range) => _ = self.exact.insert((object.clone(), non_empty(range))),
-            Want::Parse(range) => _ = self.parse.insert((object.clone(), non_empty(range))),
-        }
-    }
-
-    /// The requests to make: reads of unknown extent widened, near ranges joined, long ones cut.
-    fn requests(&self, snapshot: &Snapshot) -> Vec<(ObjectId, Want)> {
-        let facts = snapshot.store().facts();
-        let mut ranges: Vec<_> = self.exact.iter().cloned().collect();
-        let mut blocks = HashMap::new();
-        for (object, range) in &self.parse {
-            let block = *blocks.entry(object).or_insert_with(|| snapshot.next_block(object));
-            let end = range.start.saturating_add(block).max(range.end);
-            ranges.push((object.clone(), range.start..end));
-        }
-        ranges.retain(|(object, _)| !self.whole.contains(object));
-        let ranges = ranges.into_iter().map(|(object, range)| (object, Some(range), ())).collect();
-        let mut requests: Vec<_> = self.whole.iter().map(|object| (object.clone(), Want::All)).collect();
-        requests.extend(self.suffixes.iter().map(|(object, len)| (object.clone(), Want::Suffix(*len))));
-        for merged in merge(ranges, facts.merge_gap, facts.range_cap) {
-            let Some(range) = merged.range else { continue };
-            let parts = split(&range, facts.range_cap);
-            requests.extend(parts.map(|part| (merged.object.clone(), Want::Range(part))));
-        }
-        requests
-    }
-}
-
-/// Asking for no bytes asks whether the object exists.
-fn non_empty(range: &Range<u64>) -> Range<u64> {
-    range.start..range.end.max(range.start.saturating_add(1))
 }

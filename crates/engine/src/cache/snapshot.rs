@@ -78,7 +78,7 @@ impl Snapshot {
         self.lock().tags.get(object).cloned()
     }
 
-    /// How far the next read of unknown extent is widened: 256 KiB at first, doubling up to 4 MiB.
+    /// How far the reads of unknown extent of the next round are widened: 256 KiB at first, doubling up to 4 MiB.
     pub(crate) fn next_block(&self, object: &ObjectId) -> u64 {
         let mut state = self.lock();
         let times = state.widened.entry(object.clone()).or_default();
@@ -160,6 +160,12 @@ impl Held {
         Some(found)
     }
 
+    /// The size of an object of which something is known.
+    pub(crate) fn size(&self, snapshot: &Snapshot, object: &ObjectId) -> Option<u64> {
+        let known = self.objects.get(object).and_then(Known::size);
+        known.or_else(|| snapshot.lock().cached.get(object).and_then(|(cached, _)| cached.size()))
+    }
+
     /// Pins an answer of the store.
     ///
     /// # Errors
@@ -192,6 +198,13 @@ impl Known {
         let mut blocks = Blocks::default();
         blocks.insert(blob.offset, blob.bytes.clone());
         Self::Present { size: blob.size, tag: blob.tag.clone(), blocks }
+    }
+
+    fn size(&self) -> Option<u64> {
+        match self {
+            Self::Absent => None,
+            Self::Present { size, .. } => Some(*size),
+        }
     }
 
     fn find(&self, want: &Want) -> Option<Option<Blob>> {

@@ -203,6 +203,36 @@ fn reads_of_unknown_extent_widen_and_exact_ones_do_not() {
 }
 
 #[test]
+fn headers_that_are_asked_for_together_share_what_comes_along() {
+    let body = vec![7u8; 100 << 20];
+    let late = Arc::new(Late::new(objects(&[("file", &body)])));
+    let driver = with_tree(|view| {
+        join((0..1000u64).map(|at| at * 100_000), |at| view.read(&id("file"), Want::Parse(at..at + 512)))?;
+        Ok(Model::new())
+    });
+    let session = Session::builder().threads(1).build().unwrap();
+    let store = Arc::clone(&late) as Arc<dyn Store>;
+    session.block_on(session.open(store, id("file"), &[driver], &OpenOptions::default())).unwrap();
+    assert_eq!(session.statistics().bytes_fetched, 1000 * 4096);
+}
+
+#[test]
+fn a_small_object_is_taken_whole_when_it_is_touched_again() {
+    let late = Arc::new(Late::new(objects(&[("file", &[7u8; 700 << 10])])));
+    let driver = with_tree(|view| {
+        for at in [0, 600 << 10, 300 << 10, 500 << 10] {
+            view.read(&id("file"), Want::Parse(at..at + 100))?;
+        }
+        Ok(Model::new())
+    });
+    open_at(Arc::clone(&late) as Arc<dyn Store>, "file", &[driver]).unwrap();
+    assert_eq!(
+        late.requested().into_iter().map(|(_, want)| want).collect::<Vec<_>>(),
+        [Want::Range(0..256 << 10), Want::All]
+    );
+}
+
+#[test]
 fn a_step_that_asks_for_what_it_has_is_an_internal_error() {
     let driver = with_tree(|view| {
         view.read(&id("file"), Want::All)?;
