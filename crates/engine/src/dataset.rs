@@ -1,6 +1,7 @@
 //! An open dataset.
 use crate::bound::Bound;
 use crate::cache::Snapshot;
+use crate::chunks::{self, StoredChunk};
 use crate::drive::Context;
 use crate::open;
 use crate::plan::Plan;
@@ -132,6 +133,20 @@ impl Dataset {
         let bound = self.bound(variable).await?;
         let reading = self.reading(variable, &bound, selection, 0, self.default_missing())?;
         reading.plan(selection).await.map_err(|error| self.located(error, variable))
+    }
+
+    /// Where the chunks lie that a selection touches, in row-major order, without those that are known never to have
+    /// been written. A variable that is not chunked has none. A chunk that is a whole object may turn out to be absent.
+    ///
+    /// # Errors
+    /// `Invalid` when the selection does not fit, `Limit` when it touches too many cells; why the variable is
+    /// inaccessible; damage of its index.
+    pub async fn chunks(&self, variable: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
+        let place = |error| self.located(error, variable);
+        selection.check(&self.inner.model.shape(variable)).map_err(|error| place(error.into()))?;
+        let context = self.context(0);
+        let source = context.drive(|view| self.inner.catalog.source(view, variable)).await.map_err(place)?;
+        chunks::chunks(&context, &source, selection).await.map_err(place)
     }
 
     /// The values of a selection, in row-major order.

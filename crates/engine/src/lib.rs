@@ -6,6 +6,7 @@
 
 mod bound;
 mod cache;
+mod chunks;
 pub mod convert;
 mod dataset;
 mod decode;
@@ -20,6 +21,7 @@ mod stored;
 mod view;
 mod write;
 
+pub use chunks::StoredChunk;
 pub use dataset::Dataset;
 pub use plan::{Plan, PlannedRequest};
 pub use read::Report;

@@ -2,7 +2,7 @@
 use crate::copy::Pair;
 use crate::dataset::{Dataset, State};
 use crate::{Atomic, Error, Result, Selection, Values, Variable};
-use ncirrus_engine::Plan;
+use ncirrus_engine::{Plan, StoredChunk};
 use ncirrus_layout::Source;
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
 use std::sync::Arc;
@@ -97,6 +97,12 @@ impl Dataset {
         self.engine().block_on(dataset.source(variable.id()))
     }
 
+    /// Where the chunks of a selection lie.
+    pub(crate) fn stored_chunks(&self, var: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
+        let dataset = self.reader()?;
+        self.engine().block_on(dataset.chunks(var, selection))
+    }
+
     /// Bytes of a variable's values as stored; `None` where that cannot be told cheaply.
     pub(crate) fn stored_bytes(&self, var: VarId) -> Option<u64> {
         let dataset = self.reader().ok()?;
@@ -112,7 +118,7 @@ impl Dataset {
     ) -> Result<()> {
         let open = self.open_for_writing()?;
         let (from, to) = ((source.reader()?, pair.var), (&open.writer, pair.var));
-        let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, progress);
+        let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, pair.quantize, progress);
         self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }
 }

@@ -28,7 +28,9 @@ mod select;
 mod session;
 mod variable;
 
-pub use copy::{ChunkRule, CopyOptions, CopyReport, Filters, Progress, copy};
+pub use copy::{
+    ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, Progress, QuantizeRule, copy,
+};
 pub use create::{CreateOptions, Dialect, Kind};
 pub use dataset::Dataset;
 pub use dump::{dump, dump_ncml, is_classic};
@@ -36,8 +38,10 @@ pub use element::Element;
 pub use group::Group;
 pub use info::{GroupInfo, Info, VariableInfo, info, type_name};
 pub use ncirrus_cdl as cdl;
-pub use ncirrus_engine::{Missing, Plan, Statistics, convert};
-pub use ncirrus_layout::{Consolidated, Error, ErrorKind, Limits, OpenOptions, Place, Result};
+pub use ncirrus_engine::{Missing, Plan, Statistics, StoredChunk, convert};
+pub use ncirrus_layout::{
+    ChunkRef, Consolidated, Error, ErrorKind, Limits, Location, ObjectId, OpenOptions, Place, Result,
+};
 pub use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimensionLen, Endianness,
     EnumMember, Field, FillValue, Model, NodeId, Selection, Storage, Strings, TypeRef, UserKind, UserType,

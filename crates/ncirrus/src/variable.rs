@@ -1,5 +1,6 @@
 //! A variable and its values.
 use crate::{Attribute, Attributes, Dataset, Element, Error, Result, Selection, Storage, TypeRef, Values};
+use ncirrus_engine::StoredChunk;
 use ncirrus_engine::convert::RangeReport;
 use ncirrus_model::{CodecSpec, Dimension, Fault, NodeId, VarId};
 
@@ -122,6 +123,16 @@ impl Variable {
     /// `Invalid` for a bad name, `Conflict` when it is in use.
     pub fn rename(&self, name: &str) -> Result<()> {
         self.dataset.edit(|model| Ok(model.rename_variable(self.id, name)?))
+    }
+
+    /// Where the chunks lie that a selection touches, in row-major order, without those that are known never to have
+    /// been written; a variable that is not chunked has none. For tools that keep references of their own.
+    ///
+    /// # Errors
+    /// When the selection does not fit or touches too many chunks, the variable is inaccessible, its index is damaged,
+    /// or the dataset is open for writing.
+    pub fn chunks(&self, selection: &Selection) -> Result<Vec<StoredChunk>> {
+        self.dataset.stored_chunks(self.id, selection)
     }
 
     /// Values of a selection in the variable's own type, row-major.
