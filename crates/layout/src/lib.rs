@@ -27,6 +27,6 @@ pub use memo::Memo;
 pub use object::{ObjectId, StoreId, Tag};
 pub use placer::{Abilities, Encoding, Phase, Placer, Prepared, Put, Work, Writing};
 pub use source::{Extent, Layout, QuerySource, Resolver, Source, Tile, TileIndex, TileSource};
-pub use step::{Need, Needs, Stall, Step, join, join_each, settle};
+pub use step::{Need, Needs, Stall, Step, both, join, join_each, settle};
 pub use stored::{ByteOrder, SequenceItem, StoredField, StoredType, TextEncoding};
 pub use view::{Blob, Entry, Listing, VariableRef, View, Want};

@@ -132,6 +132,22 @@ where
     }
 }
 
+/// Both values, or the needs of both together.
+///
+/// # Errors
+/// `Need` when either needs something, else the first failure.
+pub fn both<A, B>(a: Step<A>, b: Step<B>) -> Step<(A, B)> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(Stall::Need(mut needs)), Err(Stall::Need(more))) => {
+            needs.merge(more);
+            Err(Stall::Need(needs))
+        }
+        (Err(Stall::Need(needs)), _) | (_, Err(Stall::Need(needs))) => Err(Stall::Need(needs)),
+        (Err(stall), _) | (_, Err(stall)) => Err(stall),
+    }
+}
+
 /// As [`join`], but keeps an error per item.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 use super::documents::Document;
 use crate::dialect::Dialect;
 use crate::json::{Json, Object};
-use ncirrus_layout::{Error, ObjectId, Stall, Step};
+use ncirrus_layout::{Error, ObjectId};
 use ncirrus_model::DimensionLen;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -249,18 +249,5 @@ impl GroupNode {
     /// Whether any array of the group or below it satisfies `test`.
     pub(super) fn any_array(&self, test: &dyn Fn(&ArrayNode) -> bool) -> bool {
         self.arrays.iter().any(test) || self.groups.iter().any(|group| group.any_array(test))
-    }
-}
-
-/// Both values, or the needs of both together.
-pub(super) fn both<A, B>(a: Step<A>, b: Step<B>) -> Step<(A, B)> {
-    match (a, b) {
-        (Ok(a), Ok(b)) => Ok((a, b)),
-        (Err(Stall::Need(mut needs)), Err(Stall::Need(more))) => {
-            needs.merge(more);
-            Err(Stall::Need(needs))
-        }
-        (Err(Stall::Need(needs)), _) | (_, Err(Stall::Need(needs))) => Err(Stall::Need(needs)),
-        (Err(stall), _) | (_, Err(stall)) => Err(stall),
     }
 }

@@ -2,8 +2,8 @@
 use super::documents::{Document, Documents};
 use super::extension;
 use super::node::{
-    ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, both, dimensions, members,
-    names, usable,
+    ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, dimensions, members, names,
+    usable,
 };
 use super::provenance::Provenance;
 use crate::dialect::Dialect;
@@ -13,7 +13,7 @@ use crate::special::{
     D18_TYPES, GROUP, PROPERTIES, SUPERBLOCK, UC_ARRAY, UC_ATTRIBUTES, UC_GROUP, UC_SUPERBLOCK, V1_ARRAY,
     V1_ATTRIBUTES, V1_GROUP, V1_SUPERBLOCK, V1D_ARRAY, V1D_ATTRIBUTES, ZARRAY, ZATTRS, ZGROUP,
 };
-use ncirrus_layout::{Error, Step, join};
+use ncirrus_layout::{Error, Step, both, join};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

@@ -2,14 +2,14 @@
 use super::documents::{self, Document, Documents};
 use super::extension;
 use super::node::{
-    ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, both, dimensions, members,
-    names, usable,
+    ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, dimensions, members, names,
+    usable,
 };
 use crate::dialect::Dialect;
 use crate::json::Json;
 use crate::special::{ARRAY, ATTRIBUTES_3, GROUP, SUPERBLOCK, ZARR_JSON};
 use ncirrus_layout::Consolidated;
-use ncirrus_layout::{Error, ObjectId, OpenOptions, Step, View, join};
+use ncirrus_layout::{Error, ObjectId, OpenOptions, Step, View, both, join};
 use std::collections::HashSet;
 use std::sync::Arc;
 
