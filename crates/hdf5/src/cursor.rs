@@ -40,6 +40,11 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
+    /// The next `len` bytes, where the file says how many.
+    pub(crate) fn take_u64(&mut self, len: u64) -> Result<&'a [u8], Error> {
+        self.take(usize::try_from(len).unwrap_or(usize::MAX))
+    }
+
     /// Passes over bytes.
     pub(crate) fn skip(&mut self, len: usize) -> Result<(), Error> {
         self.take(len).map(|_| ())

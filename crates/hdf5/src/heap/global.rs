@@ -1,14 +1,92 @@
 //! The heap of variable-length data (hdf5-netcdf4.md F.1).
-use crate::file::{Addr, File};
+use crate::cursor::Cursor;
+use crate::file::{Addr, File, Sizes};
 use bytes::Bytes;
-use ncirrus_layout::{Error, Step, View};
+use ncirrus_layout::{Error, Step, View, join};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// An object of a collection.
-pub(crate) fn object(_view: &dyn View, _file: &File, _collection: Addr, _index: u32) -> Step<Bytes> {
-    Err(Error::unsupported("global heaps").into())
+pub(crate) fn object(view: &dyn View, file: &File, collection: Addr, index: u32) -> Step<Bytes> {
+    let loaded = Collection::load(view, file, collection)?;
+    Ok(loaded.object(index).map_err(|error| file.at(collection, error))?)
 }
 
 /// Several objects: each collection is read once, all that lack together.
-pub(crate) fn objects(_view: &dyn View, _file: &File, _of: &[(Addr, u32)]) -> Step<Vec<Bytes>> {
-    Err(Error::unsupported("global heaps").into())
+pub(crate) fn objects(view: &dyn View, file: &File, of: &[(Addr, u32)]) -> Step<Vec<Bytes>> {
+    let wanted: BTreeSet<Addr> = of.iter().map(|(collection, _)| *collection).collect();
+    let loaded = join(wanted, |addr| Ok((addr, Collection::load(view, file, addr)?)))?;
+    let collections: HashMap<Addr, Arc<Collection>> = loaded.into_iter().collect();
+    let find = |(addr, index): &(Addr, u32)| {
+        let collection = collections.get(addr).ok_or_else(|| Error::internal("a collection is missing"))?;
+        collection.object(*index).map_err(|error| file.at(*addr, error))
+    };
+    Ok(of.iter().map(find).collect::<Result<_, Error>>()?)
 }
+
+/// The objects of a collection by their index.
+#[derive(Debug)]
+struct Collection {
+    objects: HashMap<u32, Bytes>,
+}
+
+impl Collection {
+    fn load(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Self>> {
+        file.memo(view, addr, "hdf5 global heap", || {
+            let first = file.parse(view, addr, FIRST_READ)?;
+            let mut cursor = Cursor::new(&first, "a global heap collection");
+            cursor.signature(b"GCOL")?;
+            cursor.version(&[1])?;
+            cursor.skip(3)?;
+            let len = cursor.len(file.sizes)?;
+            let bytes = file.parse_all(view, addr, len)?;
+            let bytes =
+                Bytes::copy_from_slice(Cursor::new(&bytes, "a global heap collection").take_u64(len)?);
+            let collection = Self::scan(&bytes, file.sizes);
+            let cost = bytes.len() + collection.objects.len() * size_of::<(u32, Bytes)>();
+            Ok((collection, cost))
+        })
+    }
+
+    /// Finds the objects; damage ends the scan, and what lies beyond it is not found.
+    fn scan(bytes: &Bytes, sizes: Sizes) -> Self {
+        let mut objects = HashMap::new();
+        let mut cursor = Cursor::new(bytes, "a global heap collection");
+        _ = cursor.skip(header_len(sizes));
+        while let Ok(Some((index, object))) = next_object(&mut cursor, sizes) {
+            objects.entry(index).or_insert_with(|| bytes.slice_ref(object));
+        }
+        Self { objects }
+    }
+
+    fn object(&self, index: u32) -> Result<Bytes, Error> {
+        let missing = || Error::malformed(format!("no object {index} in this global heap collection"));
+        self.objects.get(&index).cloned().ok_or_else(missing)
+    }
+}
+
+/// The next object; none at the end and at free space, which is last.
+fn next_object<'a>(cursor: &mut Cursor<'a>, sizes: Sizes) -> Result<Option<(u32, &'a [u8])>, Error> {
+    if cursor.left() < header_len(sizes) {
+        return Ok(None);
+    }
+    let index = cursor.u16()?;
+    cursor.skip(6)?;
+    let len = cursor.len(sizes)?;
+    cursor.skip(header_len(sizes) - 8 - usize::from(sizes.lengths))?;
+    if index == 0 {
+        return Ok(None);
+    }
+    let object = cursor.take_u64(len)?;
+    let padding = object.len().wrapping_neg() % 8;
+    cursor.skip(padding.min(cursor.left()))?;
+    Ok(Some((u32::from(index), object)))
+}
+
+/// Bytes before the objects, and before each object's data: padded to 8 bytes whatever the width of lengths.
+fn header_len(sizes: Sizes) -> usize {
+    (8 + usize::from(sizes.lengths)).next_multiple_of(8)
+}
+
+/// Collections have at least so many bytes; a view may fetch a whole block.
+const FIRST_READ: u64 = 4096;

@@ -1,4 +1,5 @@
 //! The heap of names of an old-style group (hdf5-netcdf4.md C.1).
+use crate::cursor::Cursor;
 use crate::file::{Addr, File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
@@ -12,12 +13,35 @@ pub(crate) struct LocalHeap {
 
 impl LocalHeap {
     /// Reads the heap, once.
-    pub(crate) fn load(_view: &dyn View, _file: &File, _addr: Addr) -> Step<Arc<Self>> {
-        Err(Error::unsupported("local heaps").into())
+    pub(crate) fn load(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Self>> {
+        file.memo(view, addr, "hdf5 local heap", || {
+            let header = file.parse(view, addr, FIRST_READ)?;
+            let mut cursor = Cursor::new(&header, "a local heap");
+            cursor.signature(b"HEAP")?;
+            cursor.version(&[0])?;
+            cursor.skip(3)?;
+            let len = cursor.len(file.sizes)?;
+            cursor.len(file.sizes)?;
+            let Some(segment) = cursor.addr(file.sizes)? else {
+                return Ok((Self { data: Bytes::new() }, 0));
+            };
+            let data = file.parse_all(view, segment, len)?;
+            let data = Bytes::copy_from_slice(Cursor::new(&data, "a local heap").take_u64(len)?);
+            let cost = data.len();
+            Ok((Self { data }, cost))
+        })
     }
 
     /// The text at an offset, up to its NUL.
-    pub(crate) fn text(&self, _offset: u64) -> Result<&[u8], Error> {
-        Err(Error::unsupported(format!("local heaps of {} bytes", self.data.len())))
+    pub(crate) fn text(&self, offset: u64) -> Result<&[u8], Error> {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.data.get(offset..));
+        let rest = rest.filter(|rest| !rest.is_empty()).ok_or_else(|| {
+            let len = self.data.len();
+            Error::malformed(format!("a name at offset {offset} of a local heap of {len} bytes"))
+        })?;
+        Cursor::new(rest, "a local heap").until_nul()
     }
 }
+
+/// The header, and in most files the names too; a view may fetch a whole block.
+const FIRST_READ: u64 = 512;

@@ -1,14 +1,64 @@
 //! Messages that several objects share (hdf5-netcdf4.md B.4, B.6).
-use super::{Message, Resolved};
-use crate::file::File;
+use super::{Message, Resolved, header_at, kind};
+use crate::cursor::Cursor;
+use crate::file::{Addr, File};
+use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 
 /// The bytes of a message, followed to where they are shared.
-pub(crate) fn resolve(_view: &dyn View, _file: &File, _message: &Message) -> Step<Resolved> {
-    Err(Error::unsupported("shared messages").into())
+pub(crate) fn resolve(view: &dyn View, file: &File, message: &Message) -> Step<Resolved> {
+    if message.flags & SHARED == 0 {
+        return Ok(Resolved { body: message.body.clone(), committed: None });
+    }
+    resolve_record(view, file, message.kind, &message.body)
 }
 
 /// As [`resolve`], from a shared-message record itself: in attributes, whose datatype or dataspace is shared.
-pub(crate) fn resolve_record(_view: &dyn View, _file: &File, _kind: u16, _record: &[u8]) -> Step<Resolved> {
-    Err(Error::unsupported("shared messages").into())
+pub(crate) fn resolve_record(view: &dyn View, file: &File, kind: u16, record: &[u8]) -> Step<Resolved> {
+    match Place::parse(record, file)? {
+        Place::Header(addr) => in_header(view, file, kind, addr),
+        Place::Heap(_) => Err(Error::unsupported("messages in a shared heap").into()),
+    }
 }
+
+/// Where a shared message lies.
+#[derive(Debug)]
+enum Place {
+    /// In the object header at this address.
+    Header(Addr),
+    /// In the heap of shared messages of its type, under this id.
+    Heap(Bytes),
+}
+
+impl Place {
+    fn parse(record: &[u8], file: &File) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(record, "a shared message record");
+        match (cursor.version(&[1, 2, 3])?, cursor.u8()?) {
+            (3, 1) => return Ok(Self::Heap(Bytes::copy_from_slice(cursor.take(8)?))),
+            (3, 2) | (2, _) => {}
+            (1, _) => cursor.skip(6 + usize::from(file.sizes.lengths))?,
+            (_, other) => {
+                return Err(Error::malformed(format!("a message shared in way {other}, which is none")));
+            }
+        }
+        let addr = cursor.addr(file.sizes)?;
+        addr.map(Self::Header).ok_or_else(|| Error::malformed("a message shared with no object"))
+    }
+}
+
+/// The first message of the type in another object's header; shared again it would be without end.
+fn in_header(view: &dyn View, file: &File, kind: u16, addr: Addr) -> Step<Resolved> {
+    let header = header_at(view, file, addr)?;
+    let damaged = |message| Err(file.at(addr, Error::malformed(message)).into());
+    match header.find(kind) {
+        Some(message) if message.flags & SHARED == 0 => {
+            let committed = (kind == kind::DATATYPE).then_some(addr);
+            Ok(Resolved { body: message.body.clone(), committed })
+        }
+        Some(_) => damaged(format!("a message of type {kind:#04x} that is shared twice over")),
+        None => damaged(format!("no message of type {kind:#04x} where one is shared from")),
+    }
+}
+
+/// The flag of messages that lie elsewhere.
+const SHARED: u8 = 2;

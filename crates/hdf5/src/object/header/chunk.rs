@@ -101,9 +101,8 @@ impl Format {
     /// The `len` bytes of messages at `at`, as their own copy; the checksum behind them is verified.
     fn checked(self, bytes: &[u8], at: u64, len: u64) -> Result<Bytes, Error> {
         let mut cursor = Cursor::new(bytes, "an object header");
-        let too_long = |_| Error::limit(format!("an object header of {len} bytes"));
-        cursor.skip(usize::try_from(at).map_err(too_long)?)?;
-        let messages = cursor.take(usize::try_from(len).map_err(too_long)?)?;
+        cursor.take_u64(at)?;
+        let messages = cursor.take_u64(len)?;
         if self != Self::Old {
             let summed = bytes.get(..cursor.position()).unwrap_or_default();
             if cursor.u32()? != lookup3(summed) {
