@@ -6,9 +6,7 @@ use crate::{ClassicWriter, Version};
 use ncirrus_layout::{
     Catalog, Error, Extent, Layout, ObjectId, Result, Source, Step, StoredType, View, Writing,
 };
-use ncirrus_model::{
-    AttributeState, Attributes, FillValue, Model, NodeId, TypeRef, VarId, Variable, default_fill,
-};
+use ncirrus_model::{AttributeState, Attributes, Model, NodeId, TypeRef, VarId, Variable};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -70,11 +68,7 @@ impl ClassicCatalog {
 /// How one element of a variable is stored, and what it holds when it was never written.
 pub(crate) fn element_of(variable: &Variable) -> Option<(StoredType, ncirrus_model::Values)> {
     let TypeRef::Atomic(atomic) = variable.ty else { return None };
-    let fill = match &variable.fill {
-        FillValue::Own(fill) => fill.clone(),
-        FillValue::Default | FillValue::None => default_fill(atomic),
-    };
-    Some((stored(atomic)?, fill))
+    Some((stored(atomic)?, variable.fill_value()?))
 }
 
 impl Catalog for ClassicCatalog {

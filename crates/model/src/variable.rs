@@ -1,6 +1,6 @@
 //! The description of a variable.
 use crate::error::Fault;
-use crate::{AttributeState, CodecSpec, DimId, Endianness, FillValue, TypeRef};
+use crate::{AttributeState, CodecSpec, DimId, Endianness, FillValue, TypeRef, Values, default_fill};
 
 /// A variable: its type, the dimensions that span it, and how it is stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,15 @@ impl Variable {
             storage: Storage::Default,
             filters: Vec::new(),
             fault: None,
+        }
+    }
+
+    /// What elements never written hold, for atomic types: its own fill value or the default.
+    pub fn fill_value(&self) -> Option<Values> {
+        match (&self.fill, self.ty) {
+            (FillValue::Own(fill), _) => Some(fill.clone()),
+            (_, TypeRef::Atomic(atomic)) => Some(default_fill(atomic)),
+            (_, TypeRef::User(_)) => None,
         }
     }
 

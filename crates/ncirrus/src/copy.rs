@@ -2,14 +2,17 @@
 mod blueprint;
 mod choice;
 mod chunking;
+mod filtering;
 
 pub use chunking::ChunkRule;
+pub use filtering::{FilterRule, QuantizeRule};
 
 use crate::create::CreateOptions;
 use crate::select::VariableSelect;
 use crate::{CodecSpec, Dataset, Result, Session};
 use blueprint::Blueprint;
 pub(crate) use blueprint::Pair;
+use ncirrus_model::Model;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Choices for [`copy`].
@@ -21,6 +24,14 @@ pub struct CopyOptions<'a> {
     pub chunks: Vec<ChunkRule>,
     /// Filters of the copy.
     pub filters: Filters,
+    /// Filters of single variables; they beat `filters`.
+    pub filter_rules: Vec<FilterRule>,
+    /// Leave out filters that the copy's format cannot hold, or that cannot be applied, instead of failing.
+    pub drop_filters: bool,
+    /// How values are quantized on the way; recorded in the attributes that netCDF-C writes.
+    pub quantize: Vec<QuantizeRule>,
+    /// Record quantization as CF 1.12 has it, too (section 8.4, "Lossy Compression via Quantization").
+    pub cf_quantization: bool,
     /// Copy only these variables (paths or simple names) and what they need; empty: all.
     pub variables: Vec<String>,
     /// Copy only these groups (paths or simple names); empty: all.
@@ -78,8 +89,11 @@ pub fn copy(
     session: &Session,
 ) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref())?;
-    let Blueprint { model, pairs, losses } = Blueprint::draw(source, options, &create)?;
+    let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &create)?;
     let copy = Dataset::create_with(target, &create, session)?;
+    if options.drop_filters {
+        drop_filters(&copy, &mut model, &mut losses)?;
+    }
     copy.edit(|empty| {
         *empty = model;
         Ok(())
@@ -99,4 +113,23 @@ pub fn copy(
     }
     copy.close()?;
     Ok(report)
+}
+
+/// Leaves out the filters that the copy's format cannot hold, or that cannot be applied.
+fn drop_filters(copy: &Dataset, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
+    let writer = &copy.open_for_writing()?.writer;
+    for var in model.variables() {
+        let path = model.variable_path(var);
+        let byte_len = model.variable(var).and_then(|variable| model.packed_len(variable.ty));
+        let byte_len = byte_len.and_then(|len| usize::try_from(len).ok());
+        let Some(variable) = model.variable_mut(var) else { continue };
+        variable.filters.retain(|filter| {
+            let checked = writer.check_filter(filter, byte_len);
+            if let Err(error) = &checked {
+                losses.push(format!("{path} is copied without filter {}: {error}", filter.identifier()));
+            }
+            checked.is_ok()
+        });
+    }
+    Ok(())
 }

@@ -28,9 +28,7 @@ mod select;
 mod session;
 mod variable;
 
-pub use copy::{
-    ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, Progress, QuantizeRule, copy,
-};
+pub use copy::{ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, Progress, QuantizeRule, copy};
 pub use create::{CreateOptions, Dialect, Kind};
 pub use dataset::Dataset;
 pub use dump::{dump, dump_ncml, is_classic};

@@ -1,8 +1,9 @@
 //! A variable and its values.
 use crate::{Attribute, Attributes, Dataset, Element, Error, Result, Selection, Storage, TypeRef, Values};
 use ncirrus_engine::StoredChunk;
-use ncirrus_engine::convert::RangeReport;
+use ncirrus_engine::convert::{Quantize, RangeReport};
 use ncirrus_model::{CodecSpec, Dimension, Fault, NodeId, VarId};
+use std::borrow::Cow;
 
 /// A variable of a dataset: a handle, cheap to clone. Any number of threads may read and write through it.
 #[derive(Debug, Clone)]
@@ -117,6 +118,27 @@ impl Variable {
         })
     }
 
+    /// Quantizes the values that are written from now on, and records it in the attribute that netCDF-C uses
+    /// (hdf5-netcdf4.md G.4). A variable that has such an attribute already is quantized so.
+    ///
+    /// # Errors
+    /// `Invalid` for types other than float and double or more digits than they have; when the dataset is not open for
+    /// writing.
+    pub fn set_quantize(&self, quantize: Quantize) -> Result<()> {
+        let ty = self.ty().ok_or_else(|| Error::not_found("the variable was removed"))?;
+        quantize.check(ty).map_err(|error| error.at_path(self.path()))?;
+        if let Some(old) = self.quantization() {
+            self.remove_attribute(old.attribute_name())?;
+        }
+        self.set_attribute(quantize.attribute())
+    }
+
+    /// How values are quantized when they are written, as the variable's attributes record it.
+    pub fn quantization(&self) -> Option<Quantize> {
+        let quantize = self.with(|variable| variable.attributes.known().and_then(Quantize::recorded));
+        quantize.flatten().filter(|quantize| self.ty().is_some_and(|ty| quantize.check(ty).is_ok()))
+    }
+
     /// Renames the variable.
     ///
     /// # Errors
@@ -194,10 +216,19 @@ impl Variable {
             Some(base) if values.atomic() != Some(base) => {
                 let (cast, report) = ncirrus_engine::convert::cast(values, base).map_err(place)?;
                 in_range(report).map_err(place)?;
-                self.dataset.write_values(self.id, selection, &cast).map_err(place)
+                self.write_quantized(selection, Cow::Owned(cast)).map_err(place)
             }
-            _ => self.dataset.write_values(self.id, selection, values).map_err(place),
+            _ => self.write_quantized(selection, Cow::Borrowed(values)).map_err(place),
         }
+    }
+
+    fn write_quantized(&self, selection: &Selection, mut values: Cow<'_, Values>) -> Result<()> {
+        if let Some(quantize) = self.quantization() {
+            let fill = self.with(ncirrus_model::Variable::fill_value).flatten();
+            let fill = fill.unwrap_or_else(|| values.empty_like());
+            quantize.apply(values.to_mut(), &fill);
+        }
+        self.dataset.write_values(self.id, selection, &values)
     }
 
     /// Writes numbers to a selection; see [`write_values`](Self::write_values). Numbers of the variable's own type are
@@ -206,7 +237,7 @@ impl Variable {
     /// # Errors
     /// As [`write_values`](Self::write_values).
     pub fn write<T: Element>(&self, selection: &Selection, numbers: &[T]) -> Result<()> {
-        if self.ty() != Some(TypeRef::Atomic(T::ATOMIC)) {
+        if self.ty() != Some(TypeRef::Atomic(T::ATOMIC)) || self.quantization().is_some() {
             return self.write_values(selection, &T::into_values(numbers.to_vec()));
         }
         let written = self.dataset.write_native(self.id, selection, T::ATOMIC, bytemuck::cast_slice(numbers));

@@ -2,8 +2,8 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, Dialect, Error, Filters, Kind, Progress,
-    Result, Session, VariableSelect,
+    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, Dialect, Error, FilterRule, Filters, Kind,
+    Progress, QuantizeRule, Result, Session, VariableSelect,
 };
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,6 +15,8 @@ use std::time::Duration;
   ncirrus copy sst.zarr sst.nc -k nc5                     and back, as CDF-5
   ncirrus copy -c time/1,lat/,lon/ -d 4 -s a.nc b.zarr    rechunked and compressed
   ncirrus copy --select 'sst[0:10:2,5,:]' a.zarr b.nc     a box with its coordinates
+  ncirrus copy -F 't,zstd,level=5' -F 'p|q,2|1,4' a.nc b.zarr
+  ncirrus copy --quantize 't,granular=3' -d 4 -s a.nc b.zarr
   ncirrus copy --codec '{\"id\":\"zstd\",\"level\":3}' a.nc b.zarr
   ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL says")]
 pub(crate) struct Args {
@@ -46,6 +48,19 @@ pub(crate) struct Args {
     /// Compress with this codec: a name (zstd, blosc, lz4, bz2, zlib, gzip) or the JSON of a Zarr v2 codec; repeatable.
     #[arg(long, value_name = "CODEC", conflicts_with = "deflate")]
     codec: Vec<String>,
+    /// Filters of single variables, in nccopy's grammar and beyond: [VARS,]FILTER[|FILTER...] with VARS names joined
+    /// by | or *, FILTER an HDF5 id with parameters, NAME,KEY=VALUE,..., the JSON of a codec, @FILE, or none; repeatable.
+    #[arg(short = 'F', long = "filter", value_name = "RULE")]
+    filter: Vec<String>,
+    /// Leave out filters that the copy cannot hold or that cannot be applied, instead of failing.
+    #[arg(long)]
+    drop_filters: bool,
+    /// Quantize floating-point values: [VARS,]MODE=N with bitgroom or granular (N digits) or bitround (N bits).
+    #[arg(long, value_name = "RULE")]
+    quantize: Vec<String>,
+    /// Record quantization as CF 1.12 has it, too.
+    #[arg(long, requires = "quantize")]
+    cf_quantization: bool,
     /// Copy only these variables, with their coordinates.
     #[arg(short = 'V', long, value_name = "VAR,...", value_delimiter = ',')]
     variables: Vec<String>,
@@ -126,6 +141,10 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         },
         chunks: args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<_>>()?,
         filters: filters(args)?,
+        filter_rules: args.filter.iter().map(|rule| FilterRule::parse(rule)).collect::<Result<_>>()?,
+        drop_filters: args.drop_filters,
+        quantize: args.quantize.iter().map(|rule| QuantizeRule::parse(rule)).collect::<Result<_>>()?,
+        cf_quantization: args.cf_quantization,
         variables: args.variables.clone(),
         groups: args.groups.clone(),
         select: args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<_>>()?,

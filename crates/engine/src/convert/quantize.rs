@@ -36,6 +36,15 @@ impl Quantize {
         }
     }
 
+    /// Name of the variable that describes the algorithm, where it is recorded as CF 1.12 (8.4) has it.
+    pub fn container(self) -> &'static str {
+        match self {
+            Self::BitGroom(_) => "quantization_bitgroom",
+            Self::GranularBitRound(_) => "quantization_granular_bitround",
+            Self::BitRound(_) => "quantization_bitround",
+        }
+    }
+
     /// Digits or bits that are kept.
     pub fn kept(self) -> u32 {
         match self {
@@ -83,26 +92,36 @@ impl Quantize {
 
     /// Quantizes values of type float or double; others stay as they are. `fill` is one value of the same type.
     pub fn apply(self, values: &mut Values, fill: &Values) {
+        self.apply_in_turn(values, fill, |index| index % 2 == 1);
+    }
+
+    /// As [`apply`](Self::apply), for values that are a part of others: `is_odd` tells whether the value at an index
+    /// stands at an odd place among all, which decides what BitGroom does with it.
+    pub fn apply_in_turn(self, values: &mut Values, fill: &Values, is_odd: impl Fn(usize) -> bool) {
         match (values, fill) {
             (Values::Float(values), Values::Float(fill)) => {
                 let fill = fill.first().copied();
-                self.each(values.iter_mut().map(|value| Place { skip: Some(*value) == fill, value }));
+                self.each(values.iter_mut().map(|value| Place { skip: Some(*value) == fill, value }), is_odd);
             }
             (Values::Double(values), Values::Double(fill)) => {
                 let fill = fill.first().copied();
-                self.each(values.iter_mut().map(|value| Place { skip: Some(*value) == fill, value }));
+                self.each(values.iter_mut().map(|value| Place { skip: Some(*value) == fill, value }), is_odd);
             }
             _ => {}
         }
     }
 
-    fn each<'a, F: Float + 'a>(self, places: impl Iterator<Item = Place<'a, F>>) {
+    fn each<'a, F: Float + 'a>(
+        self,
+        places: impl Iterator<Item = Place<'a, F>>,
+        is_odd: impl Fn(usize) -> bool,
+    ) {
         let bits = self.fixed_bits().min(F::MANTISSA);
         for (index, place) in places.enumerate().filter(|(_, place)| !place.skip) {
             *place.value = match self {
                 Self::BitRound(_) => place.value.rounded(bits),
-                Self::BitGroom(_) if index % 2 == 0 => place.value.shaved(bits),
-                Self::BitGroom(_) => place.value.set(bits),
+                Self::BitGroom(_) if is_odd(index) => place.value.set(bits),
+                Self::BitGroom(_) => place.value.shaved(bits),
                 Self::GranularBitRound(digits) => match granular_bits(place.value.to_f64(), digits) {
                     Some(bits) => place.value.rounded(bits),
                     None => *place.value,

@@ -1,6 +1,6 @@
 //! Copying variables from one dataset to another, in blocks that fit the memory.
 use super::Writer;
-use crate::convert;
+use crate::convert::{self, Quantize};
 use crate::dataset::Dataset;
 use futures_util::future;
 use ncirrus_layout::{ChunkGrid, Error, Layout, Result};
@@ -16,7 +16,7 @@ pub struct Copied {
 }
 
 /// Copies the selected elements of a variable to a variable of the same shape as the selection, converting numbers
-/// where the types differ. Only a few chunks are in memory at a time; the next ones are read while these are written.
+/// where the types differ, and quantizing them when that is asked for. Only a few chunks are in memory at a time; the next ones are read while these are written.
 ///
 /// `progress` is called with the number of elements after each block.
 ///
@@ -27,6 +27,7 @@ pub async fn copy_selection(
     from: (&Dataset, VarId),
     selection: &Selection,
     to: (&Writer, VarId),
+    quantize: Option<Quantize>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Copied> {
     let (source, from_var) = from;
@@ -47,7 +48,12 @@ pub async fn copy_selection(
         None => None,
     };
     while let Some((values, part)) = next.take() {
-        let (values, report) = converted(source, from_var, writer, to_var, values)?;
+        let (mut values, report) = converted(source, from_var, writer, to_var, values)?;
+        if let Some(quantize) = quantize {
+            let fill = writer.model().variable(to_var).and_then(ncirrus_model::Variable::fill_value);
+            let fill = fill.unwrap_or_else(|| values.empty_like());
+            quantize.apply_in_turn(&mut values, &fill, |index| is_odd(index, &part, &shape));
+        }
         let following = blocks.next();
         let read = async {
             match following {
@@ -75,7 +81,19 @@ pub async fn copy_selection(
 /// As [`copy_selection`].
 pub async fn copy_variable(from: &Dataset, from_var: VarId, to: &Writer, to_var: VarId) -> Result<Copied> {
     let all = Selection::all(&from.model().shape(from_var));
-    copy_selection((from, from_var), &all, (to, to_var), &|_| ()).await
+    copy_selection((from, from_var), &all, (to, to_var), None, &|_| ()).await
+}
+
+/// Whether the element at `index` of a block stands at an odd place of the whole array, in row-major order.
+fn is_odd(index: usize, (start, count): &(Vec<u64>, Vec<u64>), shape: &[u64]) -> bool {
+    let (mut rest, mut stride, mut odd) = (index as u64, 1u64, 0u64);
+    for ((start, count), len) in start.iter().zip(count).zip(shape).rev() {
+        let at = start.wrapping_add(rest.checked_rem(*count).unwrap_or(0));
+        rest = rest.checked_div(*count).unwrap_or(0);
+        odd ^= at & stride & 1;
+        stride = stride.wrapping_mul(*len);
+    }
+    odd == 1
 }
 
 fn located(error: Error, source: &Dataset, var: VarId) -> Error {

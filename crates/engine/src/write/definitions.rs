@@ -1,4 +1,5 @@
 //! The model as it is being edited, and what the format has accepted of it.
+use super::Writer;
 use super::target::Target;
 use ncirrus_codec::{CodecEntry, Element, Registry, names};
 use ncirrus_layout::{Abilities, Error, Result};
@@ -129,6 +130,16 @@ pub(super) fn translated(
         }
     }
     Ok(result)
+}
+
+impl Writer {
+    /// Checks that a filter can be applied to elements of that size, if they have one, and stored in the format.
+    ///
+    /// # Errors
+    /// `Unsupported` naming the filter.
+    pub fn check_filter(&self, spec: &CodecSpec, byte_len: Option<usize>) -> Result<()> {
+        in_space(spec, self.abilities.codecs, &Element { byte_len }, self.session.registry()).map(|_| ())
+    }
 }
 
 fn in_space(

@@ -1,11 +1,13 @@
 //! The definitions of a copy, and which values go where.
 use super::choice::Choice;
 use super::chunking::storage_by_rules;
-use super::{CopyOptions, Filters};
+use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
 use crate::create::CreateOptions;
 use crate::{AxisSelection, Dataset, Result, Selection};
+use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{
-    Attribute, AttributeState, Attributes, DimensionLen, Group, Model, Storage, TypeRef, Values, VarId,
+    Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, Model, Storage, TypeRef, Values,
+    VarId,
 };
 
 /// The definitions of a copy, and which values go where.
@@ -20,6 +22,7 @@ pub(crate) struct Pair {
     pub(crate) path: String,
     pub(crate) var: VarId,
     pub(crate) selection: Selection,
+    pub(crate) quantize: Option<Quantize>,
 }
 
 impl Blueprint {
@@ -78,6 +81,7 @@ impl Blueprint {
             return Ok(());
         }
         let storage = storage_by_rules(&options.chunks, &self.model, var)?;
+        let filters = FilterRule::choose(&options.filter_rules, whole, var);
         let fixed_size = whole.packed_len(variable.ty).is_some();
         let (shape, growing) = (self.model.shape(var), self.model.growing(var));
         if let Some(copy) = self.model.variable_mut(var) {
@@ -88,13 +92,15 @@ impl Blueprint {
                 None => copy.storage = Storage::Default,
             }
             fit_chunks(&mut copy.storage, &shape, &growing);
-            match &options.filters {
-                Filters::Keep => {}
-                Filters::Remove => copy.filters.clear(),
-                Filters::Replace(filters) if fixed_size && !shape.is_empty() => {
-                    copy.filters.clone_from(filters);
-                }
-                Filters::Replace(_) => copy.filters.clear(),
+            let filters = match (filters, &options.filters) {
+                (Some(rule), _) => Some(rule),
+                (None, Filters::Keep) => None,
+                (None, Filters::Remove) => Some(&[][..]),
+                (None, Filters::Replace(filters)) => Some(filters.as_slice()),
+            };
+            if let Some(filters) = filters {
+                let applies = fixed_size && !shape.is_empty();
+                copy.filters = if applies { filters.to_vec() } else { Vec::new() };
             }
             if create.is_classic() {
                 copy.filters.clear();
@@ -102,8 +108,35 @@ impl Blueprint {
                 copy.endianness = ncirrus_model::Endianness::Native;
             }
         }
+        let quantize = QuantizeRule::choose(&options.quantize, whole, var)?;
+        if let Some(quantize) = quantize {
+            self.record(var, quantize, options.cf_quantization)?;
+        }
         let selection = selection_of(whole, var, choice);
-        self.pairs.push(Pair { path, var, selection });
+        self.pairs.push(Pair { path, var, selection, quantize });
+        Ok(())
+    }
+
+    /// Records how a variable is quantized: as netCDF-C does, and as CF 1.12 (8.4) has it when asked for.
+    fn record(&mut self, var: VarId, quantize: Quantize, cf: bool) -> Result<()> {
+        let Some(variable) = self.model.variable_mut(var) else { return Ok(()) };
+        if let AttributeState::Known(attributes) = &mut variable.attributes {
+            attributes.put(quantize.attribute());
+            if cf {
+                cf_attributes(quantize).into_iter().for_each(|attribute| attributes.put(attribute));
+            }
+        }
+        let root = self.model.root();
+        if !cf || self.model.variable_in(root, quantize.container()).is_some() {
+            return Ok(());
+        }
+        let container = self.model.add_variable(root, quantize.container(), Atomic::Char.into(), &[])?;
+        let mut described = Attributes::new();
+        described.put(Attribute::text("algorithm", quantize.algorithm()));
+        described.put(Attribute::text("implementation", &format!("ncirrus version {}", crate::VERSION)));
+        if let Some(container) = self.model.variable_mut(container) {
+            container.attributes = AttributeState::Known(described);
+        }
         Ok(())
     }
 
@@ -139,6 +172,19 @@ impl Blueprint {
             *attributes = attributes.iter().cloned().map(string_to_text).collect::<Attributes>();
         }
     }
+}
+
+/// What CF 1.12 (8.4) wants at a quantized variable.
+fn cf_attributes(quantize: Quantize) -> [Attribute; 2] {
+    let kept = match quantize {
+        Quantize::BitRound(_) => "quantization_nsb",
+        Quantize::BitGroom(_) | Quantize::GranularBitRound(_) => "quantization_nsd",
+    };
+    let number = i32::try_from(quantize.kept()).unwrap_or(i32::MAX);
+    [
+        Attribute::text("quantization", quantize.container()),
+        Attribute::atomic(kept, Values::Int(vec![number])),
+    ]
 }
 
 fn string_to_text(attribute: Attribute) -> Attribute {

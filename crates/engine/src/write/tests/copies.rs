@@ -40,7 +40,8 @@ fn a_selection_is_copied_and_cast_with_a_report() {
     let selection = Selection::new(axes);
     let elements = std::sync::atomic::AtomicU64::new(0);
     let progress = |done: u64| _ = elements.fetch_add(done, std::sync::atomic::Ordering::Relaxed);
-    let copied = to.run(copy_selection((&source, var), &selection, (&writer, copy), &progress)).unwrap();
+    let copied =
+        to.run(copy_selection((&source, var), &selection, (&writer, copy), None, &progress)).unwrap();
     assert_eq!(copied.elements, 39);
     assert_eq!(elements.into_inner(), 39);
     let expected: Vec<i32> = (0..13).flat_map(|row| [7, 0, 49].map(|at| (1 + 3 * row) * 50 + at)).collect();
