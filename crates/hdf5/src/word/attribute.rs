@@ -1,9 +1,17 @@
 //! Attributes, compact and dense (hdf5-netcdf4.md C.5).
 use super::{Dataspace, Datatype};
-use crate::object::ObjectRef;
+use crate::object::{Header, ObjectRef, header, kind, resolve};
 use bytes::Bytes;
-use ncirrus_layout::{Error, Step, View};
+use ncirrus_layout::{Error, Stall, Step, View, join, settle};
 use std::sync::Arc;
+
+mod dense;
+mod message;
+
+#[cfg(test)]
+mod tests;
+
+use dense::Info;
 
 /// An attribute whose values are not decoded yet.
 #[derive(Debug, Clone)]
@@ -16,11 +24,78 @@ pub(crate) struct RawAttribute {
     pub(crate) data: Bytes,
 }
 
+/// An attribute, or what of its name is known and why it cannot be read.
+pub(crate) type Named = Result<RawAttribute, (String, Error)>;
+
+/// An attribute's message before it is read.
+#[derive(Debug)]
+struct Found {
+    /// When it was made, beside others.
+    order: Option<u32>,
+    body: Result<Bytes, Error>,
+}
+
 /// The attributes of an object, in creation order where it is tracked, else by name; read once. A damaged one is an
 /// error with its name, as far as that is known.
-pub(crate) fn attributes(
-    _view: &dyn View,
-    _object: &ObjectRef,
-) -> Step<Arc<Vec<Result<RawAttribute, (String, Error)>>>> {
-    Err(Error::unsupported("attributes").into())
+pub(crate) fn attributes(view: &dyn View, object: &ObjectRef) -> Step<Arc<Vec<Named>>> {
+    object.file.memo(view, object.addr, "hdf5 attributes", || {
+        let header = header(view, object)?;
+        let info =
+            header.find(kind::ATTRIBUTE_INFO).map(|message| Info::parse(&message.body, object.file.sizes));
+        let info = info.transpose()?;
+        let mut found = compact(view, object, &header)?;
+        if let Some(info) = &info {
+            found.extend(info.attributes(view, &object.file)?);
+        }
+        view.limits().count(found.len() as u64, "an object's attributes")?;
+        let tracked = header.tracks_attributes || info.is_some_and(|info| info.tracked);
+        let list = sorted(read(view, object, &found)?, tracked);
+        let cost = list.iter().map(cost).sum();
+        Ok((list, cost))
+    })
+}
+
+/// The messages in the object header; each may be shared.
+fn compact(view: &dyn View, object: &ObjectRef, header: &Header) -> Step<Vec<Found>> {
+    join(header.all(kind::ATTRIBUTE), |message| {
+        let body = settle(resolve(view, &object.file, message)).map_err(Stall::Need)?;
+        let order = message.order.map(u32::from);
+        Ok(Found { order, body: body.map(|resolved| resolved.body) })
+    })
+}
+
+/// Every message read, with its order.
+fn read(view: &dyn View, object: &ObjectRef, found: &[Found]) -> Step<Vec<(Option<u32>, Named)>> {
+    join(found.iter().enumerate(), |(index, found)| {
+        let unnamed = |error: Error| (format!("#{index}"), object.file.at(object.addr, error));
+        let named = match found.body.clone().and_then(|body| message::Parts::parse(&body)) {
+            Err(error) => Err(unnamed(error)),
+            Ok(parts) => settle(parts.read(view, &object.file))
+                .map_err(Stall::Need)?
+                .map_err(|error| (parts.name, object.file.at(object.addr, error))),
+        };
+        Ok((found.order, named))
+    })
+}
+
+fn sorted(mut list: Vec<(Option<u32>, Named)>, tracked: bool) -> Vec<Named> {
+    if tracked {
+        list.sort_by_key(|(order, _)| *order);
+    } else {
+        list.sort_by(|(_, one), (_, other)| name(one).cmp(name(other)));
+    }
+    list.into_iter().map(|(_, named)| named).collect()
+}
+
+fn name(named: &Named) -> &str {
+    match named {
+        Ok(attribute) => &attribute.name,
+        Err((name, _)) => name,
+    }
+}
+
+/// Bytes that an attribute holds in memory.
+fn cost(named: &Named) -> usize {
+    let data = named.as_ref().map_or(0, |attribute| attribute.data.len());
+    size_of::<Named>() + size_of::<Datatype>() + name(named).len() + data
 }

@@ -1,0 +1,95 @@
+//! Attributes that lie in a fractal heap, found through a B-tree.
+use super::Found;
+use crate::btree::{Lies, Tree};
+use crate::cursor::Cursor;
+use crate::file::{Addr, File, Sizes};
+use crate::heap::FractalHeap;
+use crate::object::{kind, resolve_record};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result, Step, View, both, join_each};
+
+/// The attribute info message.
+#[derive(Debug)]
+pub(super) struct Info {
+    /// Whether it is known in which order the attributes were made.
+    pub(super) tracked: bool,
+    pub(super) heap: Option<Addr>,
+    /// The B-tree by name, and that by order.
+    names: Option<Addr>,
+    pub(super) orders: Option<Addr>,
+}
+
+/// A record of either tree.
+#[derive(Debug)]
+struct Record {
+    id: Bytes,
+    shared: bool,
+    order: u32,
+}
+
+impl Info {
+    pub(super) fn parse(body: &[u8], sizes: Sizes) -> Result<Self> {
+        let mut cursor = Cursor::new(body, "attribute info");
+        cursor.version(&[0])?;
+        let flags = cursor.u8()?;
+        let tracked = flags & 1 != 0;
+        cursor.skip(if tracked { 2 } else { 0 })?;
+        let (heap, names) = (cursor.addr(sizes)?, cursor.addr(sizes)?);
+        let orders = if flags & 2 != 0 { cursor.addr(sizes)? } else { None };
+        Ok(Self { tracked, heap, names, orders })
+    }
+
+    /// The attributes in the heap; none when there is no heap.
+    pub(super) fn attributes(&self, view: &dyn View, file: &File) -> Step<Vec<Found>> {
+        let Some(heap) = self.heap else { return Ok(Vec::new()) };
+        let tree = self.orders.or(self.names);
+        let tree = tree.ok_or_else(|| Error::malformed("attributes in a heap without a B-tree"))?;
+        let (records, heap) = both(records(view, file, tree), FractalHeap::load(view, file, heap))?;
+        let own = records
+            .iter()
+            .filter(|record| !record.shared)
+            .map(|record| record.id.clone())
+            .collect::<Vec<_>>();
+        let shared = records.iter().filter(|record| record.shared);
+        let (own, shared) = both(
+            heap.objects(view, file, &own),
+            join_each(shared, |record| in_shared_heap(view, file, &record.id)),
+        )?;
+        let (mut own, mut shared) = (own.into_iter(), shared.into_iter());
+        let found = records.iter().map(|record| {
+            let body = if record.shared { shared.next() } else { own.next() };
+            let body = body.unwrap_or_else(|| Err(Error::internal("fewer heap objects than ids")));
+            Found { order: Some(record.order), body }
+        });
+        Ok(found.collect())
+    }
+}
+
+fn records(view: &dyn View, file: &File, tree: Addr) -> Step<Vec<Record>> {
+    let tree = Tree::load(view, file, tree, Lies::Among)?;
+    if !matches!(tree.kind, BY_NAME | BY_ORDER) {
+        return Err(Error::malformed(format!("attributes in a B-tree of type {}", tree.kind)).into());
+    }
+    let records = tree.records(view, file)?;
+    Ok(records.iter().map(|record| Record::parse(record)).collect::<Result<_>>()?)
+}
+
+impl Record {
+    fn parse(bytes: &[u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(bytes, "attribute record");
+        let id = Bytes::copy_from_slice(cursor.take(8)?);
+        Ok(Self { id, shared: cursor.u8()? & 2 != 0, order: cursor.u32()? })
+    }
+}
+
+/// The message under a heap id of the heap that several objects share.
+fn in_shared_heap(view: &dyn View, file: &File, id: &[u8]) -> Step<Bytes> {
+    let record = [[SHARED_VERSION, IN_HEAP].as_slice(), id].concat();
+    Ok(resolve_record(view, file, kind::ATTRIBUTE, &record)?.body)
+}
+
+const BY_NAME: u8 = 8;
+const BY_ORDER: u8 = 9;
+/// A record of a shared message that lies in a heap (hdf5-netcdf4.md B.4).
+const SHARED_VERSION: u8 = 3;
+const IN_HEAP: u8 = 1;
