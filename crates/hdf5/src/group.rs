@@ -14,8 +14,19 @@ pub(crate) struct Links {
     pub(crate) list: Vec<Link>,
     /// Whether creation order is tracked.
     pub(crate) tracked: bool,
+    /// Indices of the list, by name.
+    by_name: Vec<usize>,
     /// Links that cannot be read, links named twice.
     pub(crate) warnings: Vec<String>,
+}
+
+impl Links {
+    /// The link of that name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Link> {
+        let name_at = |index: &usize| self.list.get(*index).map_or("", |link| link.name.as_str());
+        let found = self.by_name.binary_search_by(|index| name_at(index).cmp(name)).ok()?;
+        self.list.get(*self.by_name.get(found)?)
+    }
 }
 
 /// A named link.

@@ -16,6 +16,8 @@ mod heap;
 mod netcdf;
 mod object;
 mod place;
+#[cfg(test)]
+mod testing;
 mod word;
 
 pub use netcdf::Hdf5Driver;

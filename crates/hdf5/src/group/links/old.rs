@@ -1,0 +1,151 @@
+//! Old-style groups: a B-tree of symbol nodes, with the names in a local heap (C.1).
+use super::{Found, FoundLink, LinkTarget};
+use crate::cursor::{Cursor, escaped};
+use crate::file::{Addr, File};
+use crate::heap::LocalHeap;
+use ncirrus_layout::{Error, Step, View, both, join_each};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The links that a symbol table message leads to.
+pub(super) fn read(view: &dyn View, file: &File, message: &[u8]) -> Step<Found> {
+    let mut cursor = Cursor::new(message, "a symbol table message");
+    let (tree, heap) = (cursor.addr(file.sizes)?, cursor.addr(file.sizes)?);
+    let (Some(tree), Some(heap)) = (tree, heap) else {
+        return Err(Error::malformed("a symbol table without tree or heap").into());
+    };
+    let (heap, (leaves, mut found)) = both(LocalHeap::load(view, file, heap), leaves(view, file, tree))?;
+    let nodes = join_each(leaves, |addr| symbols(view, file, addr))?;
+    for node in nodes {
+        match node {
+            Ok(symbols) => symbols.iter().for_each(|symbol| found.take(symbol.link(&heap))),
+            Err(error) => found.take(Err(error)),
+        }
+    }
+    view.limits().count(found.list.len() as u64, "a group")?;
+    Ok(found)
+}
+
+/// The addresses of the symbol nodes, level by level; damage below the root is noted.
+fn leaves(view: &dyn View, file: &File, root: Addr) -> Step<(Vec<Addr>, Found)> {
+    let mut found = Found::default();
+    let mut seen = HashSet::from([root]);
+    let top = node(view, file, root, None)?;
+    view.limits().depth(u32::from(top.level), "a tree of links")?;
+    let (mut level, mut children) = (top.level, top.children.clone());
+    loop {
+        children.retain(|child| seen.insert(*child));
+        view.limits().count(seen.len() as u64, "a tree of links")?;
+        let Some(below) = level.checked_sub(1) else { return Ok((children, found)) };
+        let mut next = Vec::new();
+        for read in join_each(children, |child| node(view, file, child, Some(below)))? {
+            match read {
+                Ok(node) => next.extend(&node.children),
+                Err(error) => found.take(Err(error)),
+            }
+        }
+        (level, children) = (below, next);
+    }
+}
+
+/// A node of a version 1 B-tree of links.
+#[derive(Debug)]
+struct Node {
+    /// 0 when the children are symbol nodes.
+    level: u8,
+    children: Vec<Addr>,
+}
+
+fn node(view: &dyn View, file: &File, addr: Addr, level: Option<u8>) -> Step<Arc<Node>> {
+    let node = file.memo(view, addr, "hdf5 link tree node", || {
+        let bytes = file.parse(view, addr, node_len(file))?;
+        let mut cursor = Cursor::new(&bytes, "a tree of links");
+        cursor.signature(b"TREE")?;
+        let (kind, level, used) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
+        if kind != 0 {
+            return Err(Error::malformed(format!("a tree of links with a node of type {kind}")).into());
+        }
+        let (offsets, lengths) = (usize::from(file.sizes.offsets), usize::from(file.sizes.lengths));
+        let entries_len = u64::from(used) * (offsets + lengths) as u64;
+        let bytes = file.parse_all(view, addr, (8 + 2 * offsets) as u64 + entries_len)?;
+        let mut cursor = Cursor::new(&bytes, "a tree of links");
+        cursor.skip(8 + 2 * offsets)?;
+        let mut children = Vec::with_capacity(usize::from(used));
+        for _ in 0..used {
+            cursor.skip(lengths)?;
+            children.extend(cursor.addr(file.sizes)?);
+        }
+        let cost = children.len() * size_of::<Addr>() + size_of::<Node>();
+        Ok((Node { level, children }, cost))
+    })?;
+    match level.filter(|level| *level != node.level) {
+        None => Ok(node),
+        Some(level) => {
+            let message = format!("a tree of links with a node of level {} at level {level}", node.level);
+            Err(file.at(addr, Error::malformed(message)).into())
+        }
+    }
+}
+
+/// Bytes of a node on disk.
+fn node_len(file: &File) -> u64 {
+    let (offsets, lengths) = (u64::from(file.sizes.offsets), u64::from(file.sizes.lengths));
+    let room = 2 * u64::from(file.ranks.group_internal);
+    8 + 2 * offsets + (room + 1) * lengths + room * offsets
+}
+
+/// A symbol-table entry.
+#[derive(Debug)]
+struct Symbol {
+    /// Offset of the name in the local heap.
+    name: u64,
+    header: Option<Addr>,
+    /// Offset of a soft link's target in the local heap.
+    soft: Option<u32>,
+}
+
+fn symbols(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Vec<Symbol>>> {
+    let entry_len = u64::from(file.sizes.lengths) + u64::from(file.sizes.offsets) + 24;
+    let room = 2 * u64::from(file.ranks.group_leaf);
+    file.memo(view, addr, "hdf5 symbol node", || {
+        let first = file.parse(view, addr, 8 + room * entry_len)?;
+        let mut cursor = Cursor::new(&first, "a symbol node");
+        cursor.signature(b"SNOD")?;
+        cursor.version(&[1])?;
+        cursor.skip(1)?;
+        let used = cursor.u16()?;
+        let bytes = file.parse_all(view, addr, 8 + u64::from(used) * entry_len)?;
+        let mut cursor = Cursor::new(&bytes, "a symbol node");
+        cursor.skip(8)?;
+        let symbols = (0..used).map(|_| symbol(&mut cursor, file)).collect::<Result<Vec<_>, Error>>()?;
+        let cost = symbols.len() * size_of::<Symbol>();
+        Ok((symbols, cost))
+    })
+}
+
+fn symbol(cursor: &mut Cursor<'_>, file: &File) -> Result<Symbol, Error> {
+    let name = cursor.len(file.sizes)?;
+    let header = cursor.addr(file.sizes)?;
+    let cache = cursor.u32()?;
+    cursor.skip(4)?;
+    let mut scratch = Cursor::new(cursor.take(16)?, "a symbol-table entry");
+    let soft = if cache == SOFT { Some(scratch.u32()?) } else { None };
+    Ok(Symbol { name, header, soft })
+}
+
+impl Symbol {
+    fn link(&self, heap: &LocalHeap) -> Result<FoundLink, Error> {
+        let name = heap.text(self.name)?.to_vec();
+        let target = match (self.soft, self.header) {
+            (Some(offset), _) => LinkTarget::Soft(escaped(heap.text(u64::from(offset))?)),
+            (None, Some(addr)) => LinkTarget::Hard(addr),
+            (None, None) => {
+                return Err(Error::malformed(format!("{}: a hard link that leads nowhere", escaped(&name))));
+            }
+        };
+        Ok(FoundLink { name, order: None, target })
+    }
+}
+
+/// The cache type of soft links.
+const SOFT: u32 = 2;
