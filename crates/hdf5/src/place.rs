@@ -1,6 +1,7 @@
 //! Where a dataset's elements lie: layouts, filter pipelines, chunk indexes, virtual datasets (hdf5-netcdf4.md E, G.1).
 mod chunk;
 mod dataset;
+mod external;
 mod layout;
 mod pipeline;
 mod selection;

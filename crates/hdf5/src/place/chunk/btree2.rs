@@ -1,0 +1,52 @@
+//! Version 2 B-trees of chunks (hdf5-netcdf4.md C.4, E.6).
+use super::descend::{Seek, descend};
+use super::{Chunks, Stored};
+use crate::btree::{Lies, Node, NodeRef, Tree};
+use crate::file::Addr;
+use ncirrus_layout::{Cells, Error, Result, Step, View};
+use std::cmp::Ordering;
+
+const UNFILTERED: u8 = 10;
+const FILTERED: u8 = 11;
+
+pub(super) fn find(view: &dyn View, chunks: &Chunks, addr: Addr, cells: &Cells) -> Step<Vec<Option<Stored>>> {
+    let tree = Tree::load(view, &chunks.file, addr, Lies::Among)?;
+    check(chunks, &tree).map_err(|error| chunks.file.at(addr, error))?;
+    let Some(root) = tree.root else { return Ok(vec![None; cells.len()]) };
+    let load = |node: &NodeRef| tree.node(view, &chunks.file, *node, Lies::Alone);
+    descend(view, (cells, chunks.shape.len()), root, load, |node, cell| seek(chunks, node, cell))
+}
+
+fn check(chunks: &Chunks, tree: &Tree) -> Result<()> {
+    let kind = if chunks.is_filtered { FILTERED } else { UNFILTERED };
+    let len = chunks.array_element_len() + 8 * chunks.shape.len() as u64;
+    if tree.kind == kind && tree.record_len as u64 == len {
+        return Ok(());
+    }
+    Err(Error::malformed(format!(
+        "a B-tree of type {} with records of {} bytes where chunks need type {kind} and {len} bytes",
+        tree.kind, tree.record_len
+    )))
+}
+
+/// The record of a cell, or the child between whose neighbours it would lie.
+fn seek(chunks: &Chunks, node: &Node, cell: &[u64]) -> Result<Seek<NodeRef>> {
+    let (mut low, mut high) = (0, node.records.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let record = node.records.get(middle).map(AsRef::as_ref).unwrap_or_default();
+        match coords(chunks, record).cmp(cell.iter().copied()) {
+            Ordering::Equal => return Ok(chunks.stored(record)?.map_or(Seek::Absent, Seek::Found)),
+            Ordering::Less => low = middle + 1,
+            Ordering::Greater => high = middle,
+        }
+    }
+    Ok(node.children.get(low).map_or(Seek::Absent, |child| Seek::Below(*child)))
+}
+
+/// The coordinates at the end of a record.
+fn coords<'a>(chunks: &Chunks, record: &'a [u8]) -> impl Iterator<Item = u64> + use<'a> {
+    let start = record.len().saturating_sub(8 * chunks.shape.len());
+    let words = record.get(start..).unwrap_or_default().chunks_exact(8);
+    words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
+}

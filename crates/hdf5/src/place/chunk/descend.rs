@@ -1,0 +1,51 @@
+//! Looking up many chunks in a tree at once.
+use super::Stored;
+use ncirrus_layout::{Cells, Result, Step, View, join};
+use std::ops::Range;
+
+/// What a node says of a chunk.
+pub(super) enum Seek<N> {
+    /// Where it lies.
+    Found(Stored),
+    /// Which child knows.
+    Below(N),
+    /// It was never written.
+    Absent,
+}
+
+/// Looks cells up by their first `rank` coordinates. Each node is loaded once, all that are wanted of a level together.
+pub(super) fn descend<N: PartialEq, T>(
+    view: &dyn View,
+    (cells, rank): (&Cells, usize),
+    root: N,
+    mut load: impl FnMut(&N) -> Step<T>,
+    seek: impl Fn(&T, &[u64]) -> Result<Seek<N>>,
+) -> Step<Vec<Option<Stored>>> {
+    let cell = |index: usize| cells.get(index).get(..rank).unwrap_or_default();
+    let mut order: Vec<usize> = (0..cells.len()).collect();
+    order.sort_by(|a, b| cell(*a).cmp(cell(*b)));
+    let mut found = vec![None; cells.len()];
+    let mut level: Vec<(N, Range<usize>)> = vec![(root, 0..order.len())];
+    let mut depth = 0;
+    while !level.is_empty() && !order.is_empty() {
+        view.limits().depth(depth, "a chunk index")?;
+        let nodes = join(&level, |(node, _)| load(node))?;
+        let mut next: Vec<(N, Range<usize>)> = Vec::new();
+        for (node, (_, range)) in nodes.iter().zip(level) {
+            for position in range {
+                let Some(&index) = order.get(position) else { continue };
+                match (seek(node, cell(index))?, next.last_mut()) {
+                    (Seek::Absent, _) => {}
+                    (Seek::Found(stored), _) => _ = found.get_mut(index).map(|slot| *slot = Some(stored)),
+                    (Seek::Below(child), Some((last, range))) if *last == child && range.end == position => {
+                        range.end += 1;
+                    }
+                    (Seek::Below(child), _) => next.push((child, position..position + 1)),
+                }
+            }
+        }
+        level = next;
+        depth += 1;
+    }
+    Ok(found)
+}
