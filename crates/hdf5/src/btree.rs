@@ -1,7 +1,13 @@
 //! Version 2 B-trees (hdf5-netcdf4.md C.4), of links, attributes, heap objects, shared messages and chunks.
+mod node;
+
+use self::node::Shape;
+use crate::checksum::lookup3;
+use crate::cursor::Cursor;
 use crate::file::{Addr, File};
 use bytes::Bytes;
-use ncirrus_layout::{Error, Step, View};
+use ncirrus_layout::{Error, Step, View, join};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A tree of which the header is known.
@@ -15,6 +21,8 @@ pub(crate) struct Tree {
     pub(crate) root: Option<NodeRef>,
     /// Number of records of the whole tree.
     pub(crate) total: u64,
+    /// How much nodes of each depth hold.
+    shape: Shape,
 }
 
 /// Where a node lies and how many records it has.
@@ -31,6 +39,16 @@ pub(crate) struct NodeRef {
 pub(crate) struct Node {
     pub(crate) records: Vec<Bytes>,
     pub(crate) children: Vec<NodeRef>,
+    read_as: ReadAs,
+}
+
+/// What decides how the bytes of a node are taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ReadAs {
+    node: NodeRef,
+    kind: u8,
+    record_len: usize,
+    pointer_len: usize,
 }
 
 /// How nodes are asked for.
@@ -42,25 +60,127 @@ pub(crate) enum Lies {
     Alone,
 }
 
+impl Lies {
+    fn read(self, view: &dyn View, file: &File, addr: Addr, len: u64) -> Step<Bytes> {
+        match self {
+            Self::Among => file.parse_all(view, addr, len),
+            Self::Alone => file.exact(view, addr, len),
+        }
+    }
+}
+
 impl Tree {
     /// Reads the header, once.
-    pub(crate) fn load(_view: &dyn View, _file: &File, _addr: Addr, _lies: Lies) -> Step<Arc<Self>> {
-        Err(Error::unsupported("version 2 B-trees").into())
+    pub(crate) fn load(view: &dyn View, file: &File, addr: Addr, lies: Lies) -> Step<Arc<Self>> {
+        file.memo(view, addr, "hdf5 tree", || {
+            let len = 22 + u64::from(file.sizes.offsets) + u64::from(file.sizes.lengths);
+            let bytes = lies.read(view, file, addr, len)?;
+            let tree = Self::parse(&bytes, file)?;
+            view.limits().depth(u32::from(tree.shape.depth()), "a version 2 B-tree")?;
+            let cost = size_of::<Self>() + tree.shape.cost();
+            Ok((tree, cost))
+        })
+    }
+
+    fn parse(bytes: &[u8], file: &File) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(bytes, "the header of a version 2 B-tree");
+        cursor.signature(b"BTHD")?;
+        cursor.version(&[0])?;
+        let kind = cursor.u8()?;
+        let node_len = cursor.u32()?;
+        let record_len = usize::from(cursor.u16()?);
+        let depth = cursor.u16()?;
+        cursor.skip(2)?;
+        let root = cursor.addr(file.sizes)?;
+        let records = usize::from(cursor.u16()?);
+        let total = cursor.len(file.sizes)?;
+        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        if cursor.u32()? != lookup3(summed) {
+            return Err(Error::malformed("the checksum of the header of a version 2 B-tree is wrong"));
+        }
+        let shape = Shape::new(node_len, record_len, depth, file.sizes)?;
+        let root = root.filter(|_| total > 0).map(|addr| NodeRef { addr, records, depth });
+        Ok(Self { kind, record_len, root, total, shape })
     }
 
     /// Reads a node, once.
-    pub(crate) fn node(
-        &self,
-        _view: &dyn View,
-        _file: &File,
-        _node: NodeRef,
-        _lies: Lies,
-    ) -> Step<Arc<Node>> {
-        Err(Error::unsupported("version 2 B-trees").into())
+    pub(crate) fn node(&self, view: &dyn View, file: &File, node: NodeRef, lies: Lies) -> Step<Arc<Node>> {
+        let read = || {
+            let len = self.shape.node_len(node)?;
+            let bytes = lies.read(view, file, node.addr, len)?;
+            let bytes = Bytes::copy_from_slice(Cursor::new(&bytes, "a node").take_u64(len)?);
+            let parsed = self.parse_node(&bytes, node, file)?;
+            let cost = bytes.len()
+                + parsed.records.len() * size_of::<Bytes>()
+                + parsed.children.len() * size_of::<NodeRef>();
+            Ok((parsed, cost))
+        };
+        let found = file.memo(view, node.addr, "hdf5 tree node", read)?;
+        if found.read_as == (node, self.kind) && found.records.iter().all(|one| one.len() == self.record_len)
+        {
+            return Ok(found);
+        }
+        // Another parent says something else of it: the answer must not depend on which of them came first.
+        let (read, _) = read().map_err(|stall| stall.map_error(|error| file.at(node.addr, error)))?;
+        Ok(Arc::new(read))
     }
 
     /// All records, in order; the nodes of a level are asked for together.
-    pub(crate) fn records(&self, _view: &dyn View, _file: &File) -> Step<Vec<Bytes>> {
-        Err(Error::unsupported("version 2 B-trees").into())
+    pub(crate) fn records(&self, view: &dyn View, file: &File) -> Step<Vec<Bytes>> {
+        let mut seen = HashSet::new();
+        let mut parts: Vec<Part> = self.root.map(Part::Child).into_iter().collect();
+        for _ in 0..=self.shape.depth() {
+            let nodes = parts.iter().filter_map(|part| match part {
+                Part::Child(node) => Some(*node),
+                Part::Record(_) => None,
+            });
+            let nodes = join(nodes, |node| {
+                if !seen.insert(node.addr) {
+                    let error = Error::malformed("a node of a version 2 B-tree with two parents");
+                    return Err(file.at(node.addr, error).into());
+                }
+                self.node(view, file, node, Lies::Among)
+            })?;
+            let mut nodes = nodes.iter();
+            let mut next = Vec::new();
+            for part in parts {
+                match part {
+                    Part::Child(_) => next.extend(nodes.next().into_iter().flat_map(|node| node.parts())),
+                    record @ Part::Record(_) => next.push(record),
+                }
+            }
+            view.limits().count(next.len() as u64, "a version 2 B-tree")?;
+            parts = next;
+        }
+        Ok(parts.into_iter().filter_map(Part::record).collect())
     }
 }
+
+/// What stands in a tree, in order.
+#[derive(Debug)]
+enum Part {
+    Record(Bytes),
+    Child(NodeRef),
+}
+
+impl Part {
+    fn record(self) -> Option<Bytes> {
+        match self {
+            Self::Record(record) => Some(record),
+            Self::Child(_) => None,
+        }
+    }
+}
+
+impl Node {
+    /// Children and records in order: a child before each record, and one behind the last.
+    fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+        let child = |index: usize| self.children.get(index).copied().map(Part::Child);
+        let with_record = move |(index, record): (usize, &Bytes)| {
+            child(index).into_iter().chain(std::iter::once(Part::Record(record.clone())))
+        };
+        let last = self.children.get(self.records.len()).copied().map(Part::Child);
+        self.records.iter().enumerate().flat_map(with_record).chain(last)
+    }
+}
+

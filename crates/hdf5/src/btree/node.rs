@@ -1,0 +1,137 @@
+//! The nodes of version 2 B-trees.
+use super::{Node, NodeRef, ReadAs, Tree};
+use crate::checksum::lookup3;
+use crate::cursor::Cursor;
+use crate::file::{File, Sizes};
+use bytes::Bytes;
+use ncirrus_layout::Error;
+
+/// How much nodes of each depth hold, and how their pointers are written.
+#[derive(Debug)]
+pub(super) struct Shape {
+    record_len: usize,
+    offsets: u8,
+    /// Bytes of the number of records in a pointer.
+    count_width: usize,
+    /// One level per depth, leaves first.
+    levels: Vec<Level>,
+}
+
+/// What holds for the nodes of one depth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Level {
+    /// Most records of a node.
+    most: u64,
+    /// Bytes of the number of records below a node, in pointers to nodes of this depth; 0 for leaves.
+    total_width: usize,
+}
+
+impl Shape {
+    pub(super) fn new(node_len: u32, record_len: usize, depth: u16, sizes: Sizes) -> Result<Self, Error> {
+        let damaged = || {
+            Error::malformed(format!(
+                "a version 2 B-tree of depth {depth} with nodes of {node_len} bytes, records of {record_len}"
+            ))
+        };
+        let (node_len, record) = (u64::from(node_len), record_len as u64);
+        let room = node_len.checked_sub(OVERHEAD).ok_or_else(damaged)?;
+        let most = room.checked_div(record).filter(|most| *most > 0).ok_or_else(damaged)?;
+        let count_width = width(most);
+        let mut levels = vec![Level { most, total_width: 0 }];
+        let (mut below, mut total) = (0, most);
+        for _ in 0..depth {
+            let pointer = (usize::from(sizes.offsets) + count_width + below) as u64;
+            let room = room.checked_sub(pointer).ok_or_else(damaged)?;
+            let most = room / (record + pointer);
+            if most == 0 {
+                return Err(damaged());
+            }
+            total = most.saturating_add(1).saturating_mul(total).saturating_add(most);
+            below = width(total);
+            levels.push(Level { most, total_width: below });
+        }
+        Ok(Self { record_len, offsets: sizes.offsets, count_width, levels })
+    }
+
+    pub(super) fn depth(&self) -> u16 {
+        u16::try_from(self.levels.len().saturating_sub(1)).unwrap_or(u16::MAX)
+    }
+
+    pub(super) fn cost(&self) -> usize {
+        self.levels.len() * size_of::<Level>()
+    }
+
+    /// Bytes of a pointer in a node of that depth.
+    fn pointer_len(&self, depth: u16) -> usize {
+        usize::from(self.offsets) + self.count_width + self.total_width(depth)
+    }
+
+    /// Bytes of the number of all records, in a pointer of a node of that depth.
+    fn total_width(&self, depth: u16) -> usize {
+        let below = usize::from(depth).checked_sub(1).and_then(|below| self.levels.get(below));
+        below.map_or(0, |level| level.total_width)
+    }
+
+    /// Bytes of a node that are used: the checksum follows the last record or pointer.
+    pub(super) fn node_len(&self, node: NodeRef) -> Result<u64, Error> {
+        let records = node.records as u64;
+        let most = self.levels.get(usize::from(node.depth)).map_or(0, |level| level.most);
+        if records > most {
+            return Err(Error::malformed(format!(
+                "a node with {records} records in a version 2 B-tree whose nodes have at most {most}"
+            )));
+        }
+        let pointers = if node.depth == 0 { 0 } else { (records + 1) * self.pointer_len(node.depth) as u64 };
+        Ok(OVERHEAD + records * self.record_len as u64 + pointers)
+    }
+}
+
+impl Tree {
+    /// Takes a node apart; `bytes` are those used and no more.
+    pub(super) fn parse_node(&self, bytes: &Bytes, node: NodeRef, file: &File) -> Result<Node, Error> {
+        let mut cursor = Cursor::new(bytes, "a node of a version 2 B-tree");
+        cursor.signature(if node.depth == 0 { b"BTLF" } else { b"BTIN" })?;
+        cursor.version(&[0])?;
+        let kind = cursor.u8()?;
+        if kind != self.kind {
+            return Err(Error::malformed(format!("a node of type {kind} in a tree of type {}", self.kind)));
+        }
+        let mut records = Vec::with_capacity(node.records);
+        for _ in 0..node.records {
+            records.push(bytes.slice_ref(cursor.take(self.record_len)?));
+        }
+        let pointers = if node.depth == 0 { 0 } else { node.records + 1 };
+        let mut children = Vec::with_capacity(pointers);
+        for _ in 0..pointers {
+            children.push(self.child(&mut cursor, node.depth, file)?);
+        }
+        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        if cursor.u32()? != lookup3(summed) {
+            return Err(Error::malformed("the checksum of a node of a version 2 B-tree is wrong"));
+        }
+        Ok(Node { records, children, read_as: self.read_as(node) })
+    }
+
+    pub(super) fn read_as(&self, node: NodeRef) -> ReadAs {
+        let pointer_len = self.shape.pointer_len(node.depth);
+        ReadAs { node, kind: self.kind, record_len: self.record_len, pointer_len }
+    }
+
+    /// A pointer in a node of that depth, at least 1.
+    fn child(&self, cursor: &mut Cursor<'_>, depth: u16, file: &File) -> Result<NodeRef, Error> {
+        let addr = cursor.addr(file.sizes)?;
+        let addr = addr.ok_or_else(|| Error::malformed("a child without address"))?;
+        let records = cursor.uint(self.shape.count_width)?;
+        let records = usize::try_from(records).unwrap_or(usize::MAX);
+        cursor.skip(self.shape.total_width(depth))?;
+        Ok(NodeRef { addr, records, depth: depth.saturating_sub(1) })
+    }
+}
+
+/// Bytes that hold a number of that size.
+fn width(most: u64) -> usize {
+    most.max(1).ilog2() as usize / 8 + 1
+}
+
+/// Signature, version, type and checksum.
+const OVERHEAD: u64 = 10;
