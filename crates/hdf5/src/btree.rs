@@ -116,8 +116,7 @@ impl Tree {
             Ok((parsed, cost))
         };
         let found = file.memo(view, node.addr, "hdf5 tree node", read)?;
-        if found.read_as == (node, self.kind) && found.records.iter().all(|one| one.len() == self.record_len)
-        {
+        if found.read_as == self.read_as(node) {
             return Ok(found);
         }
         // Another parent says something else of it: the answer must not depend on which of them came first.
@@ -183,4 +182,3 @@ impl Node {
         self.records.iter().enumerate().flat_map(with_record).chain(last)
     }
 }
-
