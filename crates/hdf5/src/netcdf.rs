@@ -1,4 +1,30 @@
 //! Groups, dimensions, types, variables and attributes as netCDF-4 has them (hdf5-netcdf4.md H); the driver.
+mod assemble;
+mod attribute;
+mod catalog;
+mod describe;
+mod dimensions;
 mod driver;
+mod hidden;
+mod types;
+mod variable;
+mod walk;
 
 pub use driver::Hdf5Driver;
+
+use crate::file::Addr;
+use crate::object::ObjectRef;
+use ncirrus_layout::ObjectId;
+
+/// Which object it is, for tables.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    file: ObjectId,
+    addr: Addr,
+}
+
+impl From<&ObjectRef> for Key {
+    fn from(object: &ObjectRef) -> Self {
+        Self { file: object.file.object.clone(), addr: object.addr }
+    }
+}

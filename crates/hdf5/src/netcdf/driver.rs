@@ -1,6 +1,9 @@
 //! Recognising and opening a file.
-use crate::file::find;
-use ncirrus_layout::{Catalog, Confidence, Driver, Error, ObjectId, OpenOptions, Step, View};
+use super::assemble::assemble;
+use super::describe::{describe, together};
+use super::walk::Tree;
+use crate::file::{find, load};
+use ncirrus_layout::{Catalog, Confidence, Driver, ObjectId, OpenOptions, Step, View};
 use std::sync::Arc;
 
 /// Reads HDF5 files as netCDF-4.
@@ -16,7 +19,13 @@ impl Driver for Hdf5Driver {
         Ok(find(view, root)?.map_or(Confidence::No, |_| Confidence::Yes))
     }
 
-    fn open(&self, _: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        Err(Error::unsupported("HDF5 files").at_object(root).into())
+    fn open(&self, view: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
+        let file = load(view, root)?;
+        let mut tree = Tree::new(&file);
+        let walked = tree.walk(view);
+        // What is known already is described while the next level is asked for.
+        let described = describe(view, &tree);
+        let ((), facts) = together(walked, described)?;
+        Ok(Arc::new(assemble(view, &file, tree, &facts)?))
     }
 }

@@ -1,0 +1,103 @@
+//! What attributes hold (hdf5-netcdf4.md H.6).
+use super::hidden::{self, Raw, is_hidden};
+use super::types::{Types, unwrap_arrays};
+use super::walk::Paths;
+use crate::file::File;
+use crate::object::ObjectRef;
+use crate::word::{Class, Dataspace, RawAttribute, attributes, values};
+use ncirrus_layout::{Error, Result, Stall, Step, View, join_each, settle};
+use ncirrus_model::{Attribute, Attributes, Fault, GroupId, Model, Strings, Values};
+use std::collections::{HashMap, HashSet};
+
+/// What attributes are read with.
+pub(super) struct Reader<'a> {
+    pub(super) view: &'a dyn View,
+    pub(super) model: &'a Model,
+    pub(super) types: &'a Types,
+    pub(super) paths: &'a Paths,
+}
+
+impl Reader<'_> {
+    /// The attributes of an object in a group that are shown; damaged ones are faults.
+    ///
+    /// # Errors
+    /// A need; never a failure.
+    pub(super) fn all(&self, object: &ObjectRef, group: GroupId) -> Step<Result<Attributes>> {
+        let raw = match settle(attributes(self.view, object)).map_err(Stall::Need)? {
+            Ok(raw) => raw,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut seen = HashSet::new();
+        let shown: Vec<_> = raw
+            .iter()
+            .map(|raw| raw.as_ref().map_or_else(|(name, _)| (name, raw), |known| (&known.name, raw)))
+            .filter(|(name, _)| !is_hidden(name) && seen.insert(name.as_str()))
+            .collect();
+        let read = join_each(&shown, |(_, raw)| match raw {
+            Ok(raw) => self.one(object, group, raw),
+            Err((_, error)) => Err(error.clone().into()),
+        })?;
+        let mut list = Attributes::new();
+        for ((name, _), attribute) in shown.into_iter().zip(read) {
+            match attribute {
+                Ok(attribute) => list.push_distinct(attribute),
+                Err(error) => list.faults.push((name.clone(), Fault::from(&error))),
+            }
+        }
+        Ok(Ok(list))
+    }
+
+    fn one(&self, object: &ObjectRef, group: GroupId, raw: &RawAttribute) -> Step<Attribute> {
+        let name = raw.name.clone();
+        if let Some(values) = text(raw) {
+            return Ok(Attribute::atomic(name, values));
+        }
+        let (dims, element) = unwrap_arrays(&raw.datatype);
+        let file = &object.file;
+        let ty = self.types.find(self.model, group, &file.object, element).map_err(Error::unsupported)?;
+        let count = dims.iter().fold(raw.space.count(), |count, len| count.saturating_mul(*len));
+        let count = self.view.limits().count(count, "an attribute")?;
+        let nobody = HashMap::new();
+        let paths = self.paths.get(&file.object).map_or(&nobody, |paths| paths);
+        let values = values(self.view, file, element, &raw.data, count, paths)?;
+        Ok(Attribute { name, ty, values })
+    }
+}
+
+/// Text of fixed length: one is characters, all of them; several are strings, each up to its NUL.
+fn text(raw: &RawAttribute) -> Option<Values> {
+    let (dims, element) = unwrap_arrays(&raw.datatype);
+    let Class::Text(_) = element.class else { return None };
+    match raw.space {
+        Dataspace::Null => Some(Values::Char(Vec::new())),
+        Dataspace::Scalar if dims.is_empty() => Some(Values::Char(raw.data.to_vec())),
+        Dataspace::Scalar | Dataspace::Simple { .. } => {
+            let byte_len = usize::try_from(element.byte_len).ok().filter(|len| *len > 0)?;
+            let mut strings = Strings::new();
+            for text in raw.data.chunks_exact(byte_len) {
+                let len = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+                strings.push(text.get(..len));
+            }
+            Some(Values::String(strings))
+        }
+    }
+}
+
+/// The value of `_FillValue` when it is one element.
+///
+/// # Errors
+/// A need, or damage of the value.
+pub(super) fn fill_value(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Step<Option<Values>> {
+    let Some(raw) = hidden::find(raw, "_FillValue").filter(|raw| raw.space.count() == 1) else {
+        return Ok(None);
+    };
+    if let Some(values) = text(raw) {
+        return Ok((values.len() == 1).then_some(values));
+    }
+    let one = decode_one(view, &object.file, raw)?;
+    Ok((one.len() == 1).then_some(one))
+}
+
+fn decode_one(view: &dyn View, file: &File, raw: &RawAttribute) -> Step<Values> {
+    values(view, file, &raw.datatype, &raw.data, 1, &HashMap::new())
+}

@@ -1,0 +1,133 @@
+//! An open file.
+use super::attribute::Reader;
+use super::types::Types;
+use super::walk::Paths;
+use crate::object::ObjectRef;
+use crate::place::{Dataset, dataset, layout};
+use crate::word::{Fill, ValueResolver, fill, stored, values};
+use bytes::Bytes;
+use ncirrus_layout::{
+    Catalog, Error, ObjectId, Resolver, Result, Source, Step, StoredType, View, Writing, join,
+};
+use ncirrus_model::{Attributes, GroupId, Model, NodeId, Values, VarId};
+use std::sync::Arc;
+
+/// An open file: its model, and where each member lies.
+#[derive(Debug)]
+pub(super) struct Hdf5Catalog {
+    pub(super) object: ObjectId,
+    /// Version of the superblock.
+    pub(super) version: u8,
+    /// Bytes before the signature.
+    pub(super) user_block: u64,
+    /// The text of `_NCProperties`.
+    pub(super) provenance: Option<String>,
+    /// Made by the rules of the classic model.
+    pub(super) strict: bool,
+    pub(super) paths: Paths,
+    pub(super) model: Arc<Model>,
+    pub(super) types: Types,
+    /// By the number of the group.
+    pub(super) groups: Vec<(GroupId, ObjectRef)>,
+    /// By the number of the variable.
+    pub(super) variables: Vec<ObjectRef>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Hdf5Catalog {
+    /// The object that holds a node's attributes, and the group that it lies in.
+    fn holder(&self, node: NodeId) -> Result<(&ObjectRef, GroupId)> {
+        let found = match node {
+            NodeId::Group(id) => self.groups.get(id.index()).map(|(_, object)| (object, id)),
+            NodeId::Variable(id) => self.variables.get(id.index()).zip(self.model.variable_group(id)),
+        };
+        found.ok_or_else(|| Error::not_found(format!("no {node:?}")).at_object(&self.object))
+    }
+
+    fn path(&self, node: NodeId) -> String {
+        match node {
+            NodeId::Group(id) => self.model.group_path(id),
+            NodeId::Variable(id) => self.model.variable_path(id),
+        }
+    }
+
+    fn source_of(&self, view: &dyn View, id: VarId) -> Step<Source> {
+        let (object, _) = self.holder(NodeId::Variable(id))?;
+        if let Some(fault) = self.model.variable(id).and_then(|variable| variable.fault.clone()) {
+            return Err(Error::from(fault).into());
+        }
+        let dataset = dataset(view, object)?;
+        let layout = layout(view, object, &dataset)?;
+        let fill = self.fill(view, object, &dataset)?;
+        let (stored, resolver) = self.element(object, &dataset);
+        Ok(Source { layout, stored, extent: dataset.shape.clone(), fill, resolver, swapped_fill: false })
+    }
+
+    /// What one stored element is, and who decodes it when the engine cannot.
+    fn element(&self, object: &ObjectRef, dataset: &Dataset) -> (StoredType, Option<Arc<dyn Resolver>>) {
+        if let Some(stored) = stored(&dataset.element) {
+            return (stored, None);
+        }
+        let resolver = ValueResolver {
+            file: Arc::clone(&object.file),
+            datatype: Arc::clone(&dataset.element),
+            paths: self.paths.get(&object.file.object).map(Arc::clone).unwrap_or_default(),
+        };
+        (StoredType::Reference { byte_len: dataset.element.byte_len }, Some(Arc::new(resolver)))
+    }
+
+    /// What elements hold that were never written: the dataset's fill value, else zeros.
+    fn fill(&self, view: &dyn View, object: &ObjectRef, dataset: &Dataset) -> Step<Values> {
+        let byte_len = view.limits().metadata_len(dataset.element.byte_len, "an element")?;
+        let Fill { value, .. } = fill(view, object)?;
+        let one = value.filter(|value| value.len() >= byte_len);
+        let one = one.unwrap_or_else(|| Bytes::from(vec![0; byte_len]));
+        let nobody = Arc::default();
+        let paths = self.paths.get(&object.file.object).unwrap_or(&nobody);
+        let raw = one.get(..byte_len).unwrap_or_default();
+        values(view, &object.file, &dataset.element, raw, 1, paths)
+    }
+}
+
+impl Catalog for Hdf5Catalog {
+    fn tree(&self, _: &dyn View) -> Step<Arc<Model>> {
+        Ok(Arc::clone(&self.model))
+    }
+
+    fn attributes(&self, view: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes>>> {
+        let reader = Reader { view, model: &self.model, types: &self.types, paths: &self.paths };
+        join(of, |node| match self.holder(*node) {
+            Ok((object, group)) => {
+                let attributes = reader.all(object, group)?;
+                Ok(attributes.map_err(|error| error.at_path(self.path(*node))))
+            }
+            Err(error) => Ok(Err(error)),
+        })
+    }
+
+    fn source(&self, view: &dyn View, variable: VarId) -> Step<Source> {
+        let source = self.source_of(view, variable);
+        source.map_err(|stall| stall.map_error(|error| error.at_path(self.model.variable_path(variable))))
+    }
+
+    fn kind(&self) -> &'static str {
+        if self.strict { "netCDF-4 classic model" } else { "netCDF-4" }
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![("_SuperblockVersion", self.version.to_string())];
+        facts.extend(self.provenance.clone().map(|text| ("_NCProperties", text)));
+        if self.user_block > 0 {
+            facts.push(("user_block_bytes", self.user_block.to_string()));
+        }
+        facts
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn writing(&self) -> Option<Arc<dyn Writing>> {
+        None
+    }
+}

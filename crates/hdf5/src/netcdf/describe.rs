@@ -1,0 +1,113 @@
+//! What the objects of a tree hold, as far as the model needs it: asked for together.
+use super::hidden::{self, Raw};
+use super::walk::{GroupNode, Member, Tree, What};
+use super::{Key, attribute};
+use crate::object::{ObjectRef, header, kind};
+use crate::place::{Dataset, dataset};
+use crate::word::{Datatype, Fill, RawAttribute, attributes, datatype, fill};
+use ncirrus_layout::{Error, Result, Stall, Step, View, join, settle};
+use ncirrus_model::Values;
+use std::sync::Arc;
+
+/// Attributes that are not decoded.
+pub(super) type RawAttributes = Arc<Vec<std::result::Result<RawAttribute, (String, Error)>>>;
+
+/// What a group holds.
+#[derive(Debug)]
+pub(super) struct GroupFacts {
+    pub(super) attributes: Result<RawAttributes>,
+    /// One for each member.
+    pub(super) members: Vec<Facts>,
+}
+
+/// What a member is made of.
+#[derive(Debug)]
+pub(super) enum Facts {
+    Dataset(Box<DatasetFacts>),
+    Type(Result<Arc<Datatype>>),
+    Damaged(Error),
+}
+
+/// What a dataset is made of.
+#[derive(Debug)]
+pub(super) struct DatasetFacts {
+    pub(super) dataset: Result<Arc<Dataset>>,
+    pub(super) attributes: Result<RawAttributes>,
+    pub(super) is_scale: bool,
+    pub(super) is_variable: bool,
+    pub(super) id: Option<i64>,
+    pub(super) coordinates: Option<Vec<i64>>,
+    pub(super) attached: Vec<Option<Key>>,
+    pub(super) fill: Fill,
+    /// The value of `_FillValue`, if it has one.
+    pub(super) own_fill: Option<Values>,
+}
+
+/// Describes all objects that were found so far.
+///
+/// # Errors
+/// A need; never a failure.
+pub(super) fn describe(view: &dyn View, tree: &Tree) -> Step<Vec<GroupFacts>> {
+    join(&tree.groups, |group| group_facts(view, group))
+}
+
+fn group_facts(view: &dyn View, group: &GroupNode) -> Step<GroupFacts> {
+    let own = settle(attributes(view, &group.object));
+    let members = join(&group.members, |member| facts(view, member));
+    let (attributes, members) = together(own.map_err(Stall::Need), members)?;
+    Ok(GroupFacts { attributes, members })
+}
+
+fn facts(view: &dyn View, member: &Member) -> Step<Facts> {
+    Ok(match &member.what {
+        What::Dataset => Facts::Dataset(Box::new(dataset_facts(view, &member.object)?)),
+        What::Type => Facts::Type(settle(committed(view, &member.object)).map_err(Stall::Need)?),
+        What::Damaged(error) => Facts::Damaged(error.clone()),
+    })
+}
+
+fn committed(view: &dyn View, object: &ObjectRef) -> Step<Arc<Datatype>> {
+    let header = header(view, object)?;
+    let message = header.find(kind::DATATYPE).ok_or_else(|| Error::malformed("a type without a datatype"))?;
+    datatype(view, &object.file, message)
+}
+
+fn dataset_facts(view: &dyn View, object: &ObjectRef) -> Step<DatasetFacts> {
+    let own = settle(dataset(view, object)).map_err(Stall::Need);
+    let (dataset, raw) = together(own, settle(attributes(view, object)).map_err(Stall::Need))?;
+    let none = Vec::new();
+    let list: &Raw = raw.as_deref().map_or(&none, Vec::as_slice);
+    let rank = dataset.as_ref().map_or(0, |dataset| dataset.space.dims().len());
+    let is_scale = rank > 0 && hidden::is_scale(list);
+    let coordinates = hidden::coordinates(view, object, list);
+    let attached = match (is_scale, &coordinates) {
+        (false, None) => settle(hidden::attached(view, object, list, rank)),
+        _ => Ok(Ok(Vec::new())),
+    };
+    let own_fill = settle(attribute::fill_value(view, object, list)).map_err(Stall::Need);
+    let (attached, own_fill) = together(attached.map_err(Stall::Need), own_fill)?;
+    Ok(DatasetFacts {
+        is_scale,
+        is_variable: !(is_scale && hidden::is_only_dimension(list)),
+        id: hidden::dimension_id(view, object, list),
+        coordinates,
+        attached: attached.unwrap_or_default(),
+        fill: settle(fill(view, object)).map_err(Stall::Need)?.unwrap_or_default(),
+        own_fill: own_fill.ok().flatten(),
+        dataset,
+        attributes: raw,
+    })
+}
+
+/// Two values that are asked for together.
+pub(super) fn together<A, B>(a: Step<A>, b: Step<B>) -> Step<(A, B)> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(Stall::Need(mut needs)), Err(Stall::Need(more))) => {
+            needs.merge(more);
+            Err(Stall::Need(needs))
+        }
+        (Err(need @ Stall::Need(_)), _) | (_, Err(need @ Stall::Need(_))) => Err(need),
+        (Err(failure), _) | (_, Err(failure)) => Err(failure),
+    }
+}

@@ -1,0 +1,227 @@
+//! Which dimensions there are, and which of them span each variable (hdf5-netcdf4.md H.2 to H.4, L).
+use super::Key;
+use std::collections::HashMap;
+
+#[cfg(test)]
+mod tests;
+
+/// A dimension scale.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
+    /// Number of its group.
+    pub(super) group: usize,
+    pub(super) name: String,
+    /// Length of its first axis.
+    pub(super) len: u64,
+    pub(super) unlimited: bool,
+    /// The id that it was given.
+    pub(super) id: Option<i64>,
+    pub(super) object: Key,
+}
+
+/// The axes of a variable.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Axes {
+    /// Number of its group.
+    pub(super) group: usize,
+    pub(super) lens: Vec<u64>,
+    pub(super) unlimited: Vec<bool>,
+    /// Number of the scale that the variable is.
+    pub(super) scale: Option<usize>,
+    /// Ids of the dimensions of all axes, where the file says them.
+    pub(super) coordinates: Option<Vec<i64>>,
+    /// The scale that is attached to each axis; empty or shorter than the rank when there are none.
+    pub(super) attached: Vec<Option<Key>>,
+    /// netCDF-C does not list such a variable: dimensions that only it has are numbered after all others.
+    pub(super) late: bool,
+}
+
+/// A dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Dim {
+    /// Number of its group.
+    pub(super) group: usize,
+    pub(super) name: String,
+    pub(super) len: u64,
+    pub(super) unlimited: bool,
+    /// By this the dimensions of a group are ordered.
+    pub(super) id: i64,
+}
+
+/// All dimensions, and for each variable the numbers of those that span it.
+#[derive(Debug, Default)]
+pub(super) struct Dimensions {
+    pub(super) list: Vec<Dim>,
+    pub(super) axes: Vec<Vec<usize>>,
+}
+
+/// Finds the dimensions of all variables. Groups are numbered in depth-first order and given by their parents; scales
+/// and variables stand in the order in which their groups list them.
+pub(super) fn assign(parents: &[Option<usize>], scales: &[Scale], variables: &[Axes]) -> Dimensions {
+    let mut assignment = Assignment::new(parents, scales);
+    let mut axes: Vec<_> = variables.iter().map(|variable| assignment.known(variable)).collect();
+    let mut of_group = vec![Vec::new(); parents.len()];
+    for (at, variable) in variables.iter().enumerate() {
+        if let Some(list) = of_group.get_mut(variable.group) {
+            list.push(at);
+        }
+    }
+    let deepest_first: Vec<usize> =
+        post_order(parents).into_iter().filter_map(|group| of_group.get(group)).flatten().copied().collect();
+    for late in [false, true] {
+        for &at in &deepest_first {
+            if let (Some(variable), Some(axes)) = (variables.get(at), axes.get_mut(at))
+                && variable.late == late
+            {
+                assignment.fill_in(variable, axes);
+            }
+        }
+    }
+    let axes: Vec<Vec<usize>> = axes.into_iter().map(|axes| axes.into_iter().flatten().collect()).collect();
+    assignment.grow(variables, &axes);
+    Dimensions { list: assignment.list, axes }
+}
+
+/// The variables of which the ids name no dimensions, so that their attached scales must be looked at.
+pub(super) fn lacks_scales<'a>(scales: &[Scale], variables: impl Iterator<Item = &'a Axes>) -> Vec<usize> {
+    let assignment = Assignment::new(&[], scales);
+    let lacks = |variable: &Axes| {
+        let own = variable.scale.is_some() && variable.lens.len() == 1;
+        !own && variable.coordinates.is_some() && assignment.by_ids(variable).is_none()
+    };
+    variables.enumerate().filter(|(_, variable)| lacks(variable)).map(|(at, _)| at).collect()
+}
+
+/// All groups, children before their parent, siblings in order.
+fn post_order(parents: &[Option<usize>]) -> Vec<usize> {
+    let mut children = vec![Vec::new(); parents.len()];
+    for (group, parent) in parents.iter().enumerate() {
+        if let Some(list) = parent.and_then(|parent| children.get_mut(parent)) {
+            list.push(group);
+        }
+    }
+    let mut order = Vec::with_capacity(parents.len());
+    let mut stack = vec![0];
+    while let Some(group) = stack.pop() {
+        order.push(group);
+        stack.extend(children.get(group).into_iter().flatten());
+    }
+    order.reverse();
+    order
+}
+
+/// What is known while dimensions are assigned.
+struct Assignment<'a> {
+    parents: &'a [Option<usize>],
+    list: Vec<Dim>,
+    next: i64,
+    /// Dimensions by id; `None` for an id that several have.
+    by_id: HashMap<i64, Option<usize>>,
+    by_object: HashMap<&'a Key, Vec<usize>>,
+    /// Dimensions by group, length and whether they grow.
+    alike: HashMap<(usize, u64, bool), Vec<usize>>,
+}
+
+impl<'a> Assignment<'a> {
+    fn new(parents: &'a [Option<usize>], scales: &'a [Scale]) -> Self {
+        let mut assignment = Self {
+            parents,
+            list: Vec::new(),
+            next: 0,
+            by_id: HashMap::new(),
+            by_object: HashMap::new(),
+            alike: HashMap::new(),
+        };
+        for scale in scales {
+            let id = scale.id.filter(|id| *id >= 0).unwrap_or(assignment.next);
+            let Scale { group, len, unlimited, .. } = *scale;
+            let at = assignment.add(Dim { group, name: scale.name.clone(), len, unlimited, id });
+            assignment.by_object.entry(&scale.object).or_default().push(at);
+        }
+        assignment
+    }
+
+    fn add(&mut self, dim: Dim) -> usize {
+        let at = self.list.len();
+        self.next = self.next.max(dim.id.saturating_add(1));
+        self.by_id.entry(dim.id).and_modify(|known| *known = None).or_insert(Some(at));
+        self.alike.entry((dim.group, dim.len, dim.unlimited)).or_default().push(at);
+        self.list.push(dim);
+        at
+    }
+
+    /// What the file itself says: a scale of one axis is its own dimension; ids count more than attached scales, which
+    /// are not looked at when the first axis has none.
+    fn known(&self, variable: &Axes) -> Vec<Option<usize>> {
+        let rank = variable.lens.len();
+        if let (Some(scale), 1) = (variable.scale, rank) {
+            return vec![Some(scale)];
+        }
+        if let Some(dims) = self.by_ids(variable) {
+            return dims.into_iter().map(Some).collect();
+        }
+        let mut axes = vec![None; rank];
+        if let (Some(scale), Some(first)) = (variable.scale, axes.first_mut()) {
+            *first = Some(scale);
+        } else if let Some(Some(_)) = variable.attached.first() {
+            for (axis, object) in axes.iter_mut().zip(&variable.attached) {
+                *axis = object.as_ref().and_then(|object| self.in_scope(variable.group, object));
+            }
+        }
+        axes
+    }
+
+    fn by_ids(&self, variable: &Axes) -> Option<Vec<usize>> {
+        let ids = variable.coordinates.as_ref().filter(|ids| ids.len() == variable.lens.len())?;
+        ids.iter().map(|id| self.by_id.get(id).copied().flatten()).collect()
+    }
+
+    /// The dimension of that scale in the group or the nearest one around it.
+    fn in_scope(&self, group: usize, object: &Key) -> Option<usize> {
+        let dims = self.by_object.get(object)?;
+        let of = |group: usize| {
+            dims.iter().copied().find(|dim| self.list.get(*dim).is_some_and(|dim| dim.group == group))
+        };
+        self.around(group).find_map(of)
+    }
+
+    /// The group and those around it, innermost first.
+    fn around(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(group), |group| self.parents.get(*group).copied().flatten())
+    }
+
+    /// Axes that nothing names get a dimension of the same group, length and kind that the variable does not use yet,
+    /// or a new one.
+    fn fill_in(&mut self, variable: &Axes, axes: &mut [Option<usize>]) {
+        for axis in 0..axes.len() {
+            if axes.get(axis).copied().flatten().is_some() {
+                continue;
+            }
+            let len = variable.lens.get(axis).copied().unwrap_or_default();
+            let unlimited = variable.unlimited.get(axis).copied().unwrap_or_default();
+            let alike = self.alike.get(&(variable.group, len, unlimited));
+            let free = alike.into_iter().flatten().copied().find(|dim| !axes.contains(&Some(*dim)));
+            let dim = free.unwrap_or_else(|| {
+                let (id, group) = (self.next, variable.group);
+                self.add(Dim { group, name: format!("phony_dim_{id}"), len, unlimited, id })
+            });
+            if let Some(axis) = axes.get_mut(axis) {
+                *axis = Some(dim);
+            }
+        }
+    }
+
+    /// An unlimited dimension is as long as its longest user below the group that defines it.
+    fn grow(&mut self, variables: &[Axes], axes: &[Vec<usize>]) {
+        for (variable, dims) in variables.iter().zip(axes) {
+            for (&dim, &len) in dims.iter().zip(&variable.lens) {
+                let longer = self.list.get(dim).is_some_and(|dim| {
+                    dim.unlimited && dim.len < len && self.around(variable.group).any(|at| at == dim.group)
+                });
+                if let Some(dim) = self.list.get_mut(dim).filter(|_| longer) {
+                    dim.len = len;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What netCDF-4 keeps in attributes of its own, and which attributes it does not show (hdf5-netcdf4.md H.2, H.3, H.7).
+use super::Key;
+use crate::object::ObjectRef;
+use crate::word::{Class, Dataspace, Padding, RawAttribute, object_references, values};
+use ncirrus_layout::{Error, Step, View};
+use std::collections::HashMap;
+
+/// Names that are not shown, whatever they hold.
+const HIDDEN: [&str; 17] = [
+    "CLASS",
+    "DIMENSION_LIST",
+    "NAME",
+    "REFERENCE_LIST",
+    "_ARRAY_DIMENSIONS",
+    "_Codecs",
+    "_Format",
+    "_IsNetcdf4",
+    "_NCProperties",
+    "_Netcdf4Coordinates",
+    "_Netcdf4Dimid",
+    "_SuperblockVersion",
+    "_nc3_strict",
+    "_nczarr_attr",
+    "_nczarr_group",
+    "_nczarr_array",
+    "_nczarr_superblock",
+];
+
+/// Start of the name of a dataset that is a variable named like a dimension without being its coordinate variable.
+const NO_COORDINATE: &str = "_nc4_non_coord_";
+/// Start of the `NAME` of a scale that is no variable.
+const NO_VARIABLE: &[u8] = b"This is a netCDF dimension but not a netCDF variable.";
+
+/// Attributes as they are in the file.
+pub(super) type Raw = [Result<RawAttribute, (String, Error)>];
+
+/// Whether an attribute is not shown.
+pub(super) fn is_hidden(name: &str) -> bool {
+    HIDDEN.contains(&name)
+}
+
+/// The name of the variable that a dataset is.
+pub(super) fn variable_name(name: &str) -> &str {
+    name.strip_prefix(NO_COORDINATE).filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
+/// The readable attribute of that name.
+pub(super) fn find<'a>(raw: &'a Raw, name: &str) -> Option<&'a RawAttribute> {
+    raw.iter().filter_map(|attribute| attribute.as_ref().ok()).find(|attribute| attribute.name == name)
+}
+
+/// Whether a dataset is a dimension scale: the type of `CLASS` must be exactly the one that the reference looks for.
+pub(super) fn is_scale(raw: &Raw) -> bool {
+    find(raw, "CLASS").is_some_and(|class| {
+        class.datatype.class == Class::Text(Padding::NulTerminated)
+            && class.datatype.byte_len == 16
+            && class.data.get(..16) == Some(b"DIMENSION_SCALE\0")
+    })
+}
+
+/// Whether a scale is a dimension only, and no variable.
+pub(super) fn is_only_dimension(raw: &Raw) -> bool {
+    find(raw, "NAME").is_some_and(|name| {
+        matches!(name.datatype.class, Class::Text(_)) && name.data.starts_with(NO_VARIABLE)
+    })
+}
+
+/// The id that a scale was given.
+pub(super) fn dimension_id(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Option<i64> {
+    let ids = integers(view, object, find(raw, "_Netcdf4Dimid")?)?;
+    ids.first().copied()
+}
+
+/// The ids of the dimensions of all axes.
+pub(super) fn coordinates(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Option<Vec<i64>> {
+    integers(view, object, find(raw, "_Netcdf4Coordinates")?)
+}
+
+/// The scale that is attached to each axis, the last one where several are; none when the list does not have the rank.
+///
+/// # Errors
+/// A need, or damage of the list.
+pub(super) fn attached(
+    view: &dyn View,
+    object: &ObjectRef,
+    raw: &Raw,
+    rank: usize,
+) -> Step<Vec<Option<Key>>> {
+    let Some(list) = find(raw, "DIMENSION_LIST").filter(|list| list.space.count() == rank as u64) else {
+        return Ok(Vec::new());
+    };
+    let file = &object.file;
+    let references = object_references(view, file, &list.datatype, &list.data, rank)?;
+    let key = |addr: &crate::file::Addr| Key { file: file.object.clone(), addr: *addr };
+    Ok(references.iter().map(|axis| axis.last().map(key)).collect())
+}
+
+/// Whole numbers; `None` for an attribute of another kind. They lie in the attribute itself, so that nothing stalls.
+fn integers(view: &dyn View, object: &ObjectRef, raw: &RawAttribute) -> Option<Vec<i64>> {
+    if !matches!(raw.datatype.class, Class::Integer(_)) || matches!(raw.space, Dataspace::Null) {
+        return None;
+    }
+    let count = usize::try_from(raw.space.count()).ok()?;
+    let numbers = values(view, &object.file, &raw.datatype, &raw.data, count, &HashMap::new()).ok()?;
+    (0..numbers.len()).map(|at| numbers.integer(at).and_then(|id| i64::try_from(id).ok())).collect()
+}

@@ -1,0 +1,259 @@
+//! User-defined types: committed ones by address, others by structure (hdf5-netcdf4.md D.4, H.5).
+use super::Key;
+use crate::word::{Class, Datatype, EnumValue, Native, native};
+use ncirrus_layout::ObjectId;
+use ncirrus_model::{Atomic, EnumMember, Field, GroupId, Model, TypeId, TypeRef, UserKind, UserType};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+/// The types of a dataset.
+#[derive(Debug, Default)]
+pub(super) struct Types {
+    known: Vec<Known>,
+    by_address: HashMap<Key, usize>,
+    anonymous: u32,
+}
+
+/// A type that was met.
+#[derive(Debug)]
+struct Known {
+    datatype: Arc<Datatype>,
+    group: GroupId,
+    state: State,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    /// Committed under that name, not defined yet.
+    Waiting(String),
+    Defined(TypeId),
+    /// It cannot be defined, for that reason.
+    Refused(String),
+}
+
+impl Types {
+    /// Takes note of a committed type. Those of atomic classes have no name of their own in netCDF.
+    pub(super) fn commit(&mut self, object: Key, group: GroupId, name: &str, datatype: Arc<Datatype>) {
+        if is_user_type(&datatype) {
+            self.by_address.entry(object).or_insert(self.known.len());
+            self.known.push(Known { datatype, group, state: State::Waiting(name.to_owned()) });
+        }
+    }
+
+    /// Defines all committed types, each after those that it is made of; returns what could not be defined.
+    pub(super) fn define_committed(&mut self, model: &mut Model) -> Vec<String> {
+        let mut refused = Vec::new();
+        for at in 0..self.known.len() {
+            let name = match self.known.get(at).map(|known| &known.state) {
+                Some(State::Waiting(name)) => name.clone(),
+                _ => continue,
+            };
+            if let Err(reason) = self.define(model, at) {
+                refused.push(format!("type {name:?} cannot be used: {reason}"));
+            }
+        }
+        refused
+    }
+
+    /// The type of values of a datatype; a type that is new is defined in the group, with a name made up.
+    ///
+    /// # Errors
+    /// Why the data model has nothing for it.
+    pub(super) fn reference(
+        &mut self,
+        model: &mut Model,
+        group: GroupId,
+        file: &ObjectId,
+        datatype: &Datatype,
+    ) -> Result<TypeRef, String> {
+        match self.committed(file, datatype) {
+            Some(at) => self.define(model, at),
+            None => self.structural(model, group, datatype),
+        }
+    }
+
+    /// The type of that structure, whatever it is named.
+    fn structural(
+        &mut self,
+        model: &mut Model,
+        group: GroupId,
+        datatype: &Datatype,
+    ) -> Result<TypeRef, String> {
+        if let Some(atomic) = atomic_of(datatype)? {
+            return Ok(atomic.into());
+        }
+        if let Some(at) = self.alike(model, group, datatype) {
+            return self.define(model, at);
+        }
+        let kind = self.kind(model, group, datatype)?;
+        self.anonymous += 1;
+        let name = format!("_Anonymous{}{}", kind_name(&kind), self.anonymous);
+        let id = insert(model, group, name, kind)?;
+        let datatype = Arc::new(datatype.clone());
+        self.known.push(Known { datatype, group, state: State::Defined(id) });
+        Ok(TypeRef::User(id))
+    }
+
+    /// As [`reference`](Self::reference), among the types that are defined.
+    ///
+    /// # Errors
+    /// Why the data model has nothing for it.
+    pub(super) fn find(
+        &self,
+        model: &Model,
+        group: GroupId,
+        file: &ObjectId,
+        datatype: &Datatype,
+    ) -> Result<TypeRef, String> {
+        if let Some(atomic) = atomic_of(datatype)? {
+            return Ok(atomic.into());
+        }
+        let at = self.committed(file, datatype).or_else(|| self.alike(model, group, datatype));
+        match at.and_then(|at| self.known.get(at)).map(|known| &known.state) {
+            Some(State::Defined(id)) => Ok(TypeRef::User(*id)),
+            Some(State::Refused(reason)) => Err(reason.clone()),
+            Some(State::Waiting(_)) | None => Err("a type that is not defined in the file".to_owned()),
+        }
+    }
+
+    /// The committed type that it is.
+    fn committed(&self, file: &ObjectId, datatype: &Datatype) -> Option<usize> {
+        let key = Key { file: file.clone(), addr: datatype.committed? };
+        self.by_address.get(&key).copied()
+    }
+
+    /// A type of the same structure: one that the group sees before any other.
+    fn alike(&self, model: &Model, group: GroupId, datatype: &Datatype) -> Option<usize> {
+        let scope = model.scope(group);
+        let same = || self.known.iter().enumerate().filter(|(_, known)| alike(&known.datatype, datatype));
+        let seen = same().find(|(_, known)| scope.contains(&known.group));
+        seen.or_else(|| same().next()).map(|(at, _)| at)
+    }
+
+    fn define(&mut self, model: &mut Model, at: usize) -> Result<TypeRef, String> {
+        let missing = || "a type that is not known".to_owned();
+        let known = self.known.get_mut(at).ok_or_else(missing)?;
+        let name = match &known.state {
+            State::Defined(id) => return Ok(TypeRef::User(*id)),
+            State::Refused(reason) => return Err(reason.clone()),
+            State::Waiting(name) => name.clone(),
+        };
+        known.state = State::Refused("a type that contains itself".to_owned());
+        let (datatype, group) = (Arc::clone(&known.datatype), known.group);
+        let kind = self.kind(model, group, &datatype);
+        let defined = kind.and_then(|kind| insert(model, group, name, kind));
+        let state = match &defined {
+            Ok(id) => State::Defined(*id),
+            Err(reason) => State::Refused(reason.clone()),
+        };
+        if let Some(known) = self.known.get_mut(at) {
+            known.state = state;
+        }
+        defined.map(TypeRef::User)
+    }
+
+    fn kind(&mut self, model: &mut Model, group: GroupId, datatype: &Datatype) -> Result<UserKind, String> {
+        match native(datatype) {
+            Native::Opaque => Ok(UserKind::Opaque(datatype.byte_len)),
+            Native::Enum(base) => Ok(UserKind::Enum { base, members: members(datatype) }),
+            Native::Vlen => match &datatype.class {
+                Class::Vlen(base) => Ok(UserKind::Vlen(self.structural(model, group, base)?)),
+                _ => Err("a sequence of nothing".to_owned()),
+            },
+            Native::Compound => {
+                let mut fields = Vec::new();
+                for (name, member) in parts(datatype) {
+                    let (dims, base) = unwrap_arrays(member);
+                    let ty = self
+                        .structural(model, group, base)
+                        .map_err(|reason| format!("member {name:?}: {reason}"))?;
+                    fields.push(Field { name: name.to_owned(), ty, dims });
+                }
+                Ok(UserKind::Compound(fields))
+            }
+            Native::Atomic(_) | Native::Array | Native::Reference | Native::None(_) => {
+                Err("no user-defined type".to_owned())
+            }
+        }
+    }
+}
+
+/// The atomic type of a datatype; `None` when it is a user-defined type.
+fn atomic_of(datatype: &Datatype) -> Result<Option<Atomic>, String> {
+    match native(datatype) {
+        Native::Atomic(atomic) => Ok(Some(atomic)),
+        Native::Reference => Ok(Some(Atomic::String)),
+        Native::None(reason) => Err(reason),
+        Native::Array => Err("an array where one element is expected".to_owned()),
+        Native::Enum(_) | Native::Opaque | Native::Compound | Native::Vlen => Ok(None),
+    }
+}
+
+fn is_user_type(datatype: &Datatype) -> bool {
+    matches!(native(datatype), Native::Enum(_) | Native::Opaque | Native::Compound | Native::Vlen)
+}
+
+/// Whether two datatypes are the same for the data model: byte order and padding do not count.
+fn alike(a: &Datatype, b: &Datatype) -> bool {
+    match (&a.class, &b.class) {
+        (Class::Compound(_) | Class::Complex(_), Class::Compound(_) | Class::Complex(_)) => {
+            let (a, b) = (parts(a), parts(b));
+            let same = |((a, x), (b, y)): (&(&str, &Datatype), &(&str, &Datatype))| a == b && alike(x, y);
+            a.len() == b.len() && a.iter().zip(&b).all(same)
+        }
+        (Class::Enum { base: a, members: these }, Class::Enum { base: b, members: those }) => {
+            alike(a, b) && these == those
+        }
+        (Class::Vlen(a), Class::Vlen(b)) => alike(a, b),
+        (Class::Array { dims, base: a }, Class::Array { dims: others, base: b }) => {
+            dims == others && alike(a, b)
+        }
+        (Class::Opaque, Class::Opaque) => a.byte_len == b.byte_len,
+        _ => !is_user_type(a) && native(a) == native(b) && native(a) != Native::Array,
+    }
+}
+
+/// The members of a compound; `r` and `i` of a complex number.
+fn parts(datatype: &Datatype) -> Vec<(&str, &Datatype)> {
+    match &datatype.class {
+        Class::Compound(members) => {
+            members.iter().map(|member| (member.name.as_str(), &member.datatype)).collect()
+        }
+        Class::Complex(base) => vec![("r", base), ("i", base)],
+        _ => Vec::new(),
+    }
+}
+
+/// The dimensions of an array, or of an array of arrays, and its elements.
+pub(super) fn unwrap_arrays(datatype: &Datatype) -> (Vec<u64>, &Datatype) {
+    let (mut dims, mut element) = (Vec::new(), datatype);
+    while let Class::Array { dims: more, base } = &element.class {
+        dims.extend(more);
+        element = base;
+    }
+    (dims, element)
+}
+
+/// Constants of an enumeration; of several with one name the first counts.
+fn members(datatype: &Datatype) -> Vec<EnumMember> {
+    let Class::Enum { members, .. } = &datatype.class else { return Vec::new() };
+    let mut seen = std::collections::HashSet::new();
+    let first = members.iter().filter(|member| seen.insert(member.name.as_str()));
+    first.map(|EnumValue { name, value }| EnumMember { name: name.clone(), value: *value }).collect()
+}
+
+fn insert(model: &mut Model, group: GroupId, name: String, kind: UserKind) -> Result<TypeId, String> {
+    model.insert_type(group, UserType { name, kind }).map_err(|error| error.to_string())
+}
+
+fn kind_name(kind: &UserKind) -> &'static str {
+    match kind {
+        UserKind::Compound(_) => "Compound",
+        UserKind::Enum { .. } => "Enum",
+        UserKind::Opaque(_) => "Opaque",
+        UserKind::Vlen(_) => "Vlen",
+    }
+}

@@ -1,0 +1,105 @@
+//! From a dataset to a variable (hdf5-netcdf4.md D.4, H.5).
+use super::describe::DatasetFacts;
+use super::hidden::variable_name;
+use crate::place::{Arrangement, Dataset};
+use crate::word::{Bits, Class, Datatype, FloatOrder, Native, native};
+use ncirrus_layout::{ByteOrder, Error};
+use ncirrus_model::{
+    Atomic, AttributeState, DimId, Endianness, Fault, FillValue, Model, Storage, TypeRef, Values, Variable,
+};
+
+/// A variable of that type with those dimensions; its attributes are read later.
+pub(super) fn variable(
+    model: &Model,
+    name: &str,
+    dataset: &Dataset,
+    facts: &DatasetFacts,
+    (ty, dims): (Result<TypeRef, String>, Vec<DimId>),
+) -> Variable {
+    let (ty, fault) = match ty {
+        Ok(ty) => (ty, None),
+        Err(reason) => (Atomic::Byte.into(), Some(Fault::from(&Error::unsupported(reason)))),
+    };
+    let filters = match dataset.arrangement {
+        Arrangement::Chunked { .. } => dataset.filters.clone(),
+        _ => Vec::new(),
+    };
+    Variable {
+        attributes: AttributeState::Pending,
+        fill: fill_of(model, ty, facts),
+        endianness: endianness(&dataset.element),
+        storage: storage(dataset),
+        filters,
+        fault,
+        ..Variable::new(variable_name(name), ty, dims)
+    }
+}
+
+/// A variable of which nothing but the name is known.
+pub(super) fn damaged(name: &str, error: &Error) -> Variable {
+    let mut variable = Variable::new(variable_name(name), Atomic::Byte.into(), Vec::new());
+    variable.fault = Some(Fault::from(error));
+    variable
+}
+
+/// Its own value is the attribute, when that is of the variable's type; without one in the dataset there is none at
+/// all, as `ncdump` has it.
+fn fill_of(model: &Model, ty: TypeRef, facts: &DatasetFacts) -> FillValue {
+    let fits = |values: &&Values| match model.base_atomic(ty) {
+        Some(atomic) => values.atomic() == Some(atomic),
+        None => values.is_of(ty),
+    };
+    match (facts.own_fill.as_ref().filter(fits), &facts.fill.value) {
+        (Some(own), _) => FillValue::Own(own.clone()),
+        (None, Some(_)) => FillValue::Default,
+        (None, None) => FillValue::None,
+    }
+}
+
+fn endianness(element: &Datatype) -> Endianness {
+    let order = match &element.class {
+        _ if element.byte_len < 2 => return Endianness::Native,
+        Class::Integer(Bits { order, .. }) | Class::BitField(Bits { order, .. }) => *order,
+        Class::Float(format) => match format.order {
+            FloatOrder::Little => ByteOrder::Little,
+            FloatOrder::Big => ByteOrder::Big,
+            FloatOrder::Vax => return Endianness::Native,
+        },
+        Class::Enum { base, .. } => return endianness(base),
+        _ => return Endianness::Native,
+    };
+    match order {
+        ByteOrder::Little => Endianness::Little,
+        ByteOrder::Big => Endianness::Big,
+    }
+}
+
+fn storage(dataset: &Dataset) -> Storage {
+    match &dataset.arrangement {
+        Arrangement::Compact(_) => Storage::Compact,
+        Arrangement::Contiguous { .. } | Arrangement::External(_) => Storage::Contiguous,
+        Arrangement::Chunked { shape, .. } => {
+            let within = dataset.shape.get(shape.len()..).unwrap_or_default();
+            Storage::Chunked(shape.iter().chain(within).copied().collect())
+        }
+        Arrangement::Virtual { .. } => Storage::Virtual,
+    }
+}
+
+/// Whether netCDF-C lists variables of a datatype; it passes over those with references, bit fields, times and arrays
+/// of their own.
+pub(super) fn is_listed(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        Class::Array { .. } => false,
+        _ => is_understood(datatype),
+    }
+}
+
+fn is_understood(datatype: &Datatype) -> bool {
+    match &datatype.class {
+        Class::BitField(_) | Class::Time | Class::Reference(_) => false,
+        Class::Compound(members) => members.iter().all(|member| is_understood(&member.datatype)),
+        Class::Array { base, .. } | Class::Vlen(base) => is_understood(base),
+        _ => !matches!(native(datatype), Native::None(_)),
+    }
+}
