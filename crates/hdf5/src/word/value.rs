@@ -1,44 +1,72 @@
 //! What stored elements mean (hdf5-netcdf4.md D.2, D.4, F.2, F.3).
-use super::{Datatype, Native};
+use super::{Class, Datatype, Native};
 use crate::file::{Addr, File};
-use ncirrus_layout::{Error, Resolver, Step, StoredType, View};
+use ncirrus_layout::{Error, Resolver, Result, Step, View};
 use ncirrus_model::Values;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What values of a datatype are in the data model.
-pub(crate) fn native(_datatype: &Datatype) -> Native {
-    Native::None("datatypes are not read yet".to_owned())
-}
+mod decode;
+mod float;
+mod heaped;
+mod native;
+mod number;
+mod reference;
+mod stored;
 
-/// The form that the engine copies without our help; `None` when [`values`] must decode the elements.
-pub(crate) fn stored(_datatype: &Datatype) -> Option<StoredType> {
-    None
-}
+#[cfg(test)]
+mod tests;
+
+pub(crate) use native::native;
+pub(crate) use stored::stored;
 
 /// The values of `count` stored elements, as [`native`] says; variable-length data are read from the heaps that they
 /// lie in, all that lack together. `paths` names the objects of the file, for references.
 pub(crate) fn values(
-    _view: &dyn View,
-    _file: &File,
-    _datatype: &Datatype,
-    _raw: &[u8],
-    _count: usize,
-    _paths: &HashMap<Addr, String>,
+    view: &dyn View,
+    file: &File,
+    datatype: &Datatype,
+    raw: &[u8],
+    count: usize,
+    paths: &HashMap<Addr, String>,
 ) -> Step<Values> {
-    Err(Error::unsupported("values").into())
+    if let Native::None(reason) = native(datatype) {
+        return Err(Error::unsupported(reason).into());
+    }
+    let raw = elements(datatype, raw, count)?;
+    decode::Decoder::new(view, file, paths).column(datatype, raw)
 }
 
 /// The object references in stored elements of a reference type, or of a vlen of one (one list per element). Null
 /// references are left out.
 pub(crate) fn object_references(
-    _view: &dyn View,
-    _file: &File,
-    _datatype: &Datatype,
-    _raw: &[u8],
-    _count: usize,
+    view: &dyn View,
+    file: &File,
+    datatype: &Datatype,
+    raw: &[u8],
+    count: usize,
 ) -> Step<Vec<Vec<Addr>>> {
-    Err(Error::unsupported("references").into())
+    let raw = elements(datatype, raw, count)?;
+    match &datatype.class {
+        Class::Vlen(base) => {
+            let parts = heaped::sequences(view, file, datatype, base, raw)?;
+            Ok(parts.iter().map(|part| reference::addresses(file, base, part)).collect::<Result<_>>()?)
+        }
+        _ => {
+            let each = native::len_of(datatype)?;
+            let one = |element: &[u8]| reference::addresses(file, datatype, element);
+            Ok(raw.chunks_exact(each).map(one).collect::<Result<_>>()?)
+        }
+    }
+}
+
+/// The bytes of `count` elements.
+fn elements<'a>(datatype: &Datatype, raw: &'a [u8], count: usize) -> Result<&'a [u8]> {
+    let len = native::len_of(datatype)?.checked_mul(count);
+    len.and_then(|len| raw.get(..len)).ok_or_else(|| {
+        let (have, each) = (raw.len(), datatype.byte_len);
+        Error::malformed(format!("{have} bytes where {count} elements of {each} bytes were expected"))
+    })
 }
 
 /// Decodes elements that the engine cannot copy by itself.
