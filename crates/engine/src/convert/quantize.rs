@@ -72,11 +72,11 @@ impl Quantize {
     /// Checks that values of that type can be quantized so.
     ///
     /// # Errors
-    /// `Invalid` for types other than float and double, and for more digits or bits than they have (7 and 15 digits,
+    /// `Invalid` for types other than float and double, and for more digits or bits than they have (6 and 15 digits,
     /// 23 and 52 bits) or none.
     pub fn check(self, ty: TypeRef) -> Result<()> {
         let (digits, bits) = match ty {
-            TypeRef::Atomic(Atomic::Float) => (7, 23),
+            TypeRef::Atomic(Atomic::Float) => (6, 23),
             TypeRef::Atomic(Atomic::Double) => (15, 52),
             _ => return Err(Error::invalid("only float and double values can be quantized")),
         };
@@ -212,8 +212,7 @@ macro_rules! float {
 
             fn set(self, kept: u32) -> Self {
                 let tail: $bits = (1 << Self::MANTISSA.saturating_sub(kept)) - 1;
-                let bits = self.to_bits();
-                Self::from_bits(if bits == 0 { 0 } else { bits | tail })
+                if self == 0.0 { self } else { Self::from_bits(self.to_bits() | tail) }
             }
 
             fn rounded(self, kept: u32) -> Self {
