@@ -21,6 +21,10 @@ struct Seen {
     arrived: usize,
     /// How often everybody was answered.
     rounds: usize,
+    /// Requests that were answered before this round.
+    answered: usize,
+    /// Most requests that waited together.
+    most: usize,
 }
 
 /// How long nobody must have asked for anything before all are answered.
@@ -45,6 +49,11 @@ impl Far {
         self.seen.lock().unwrap().rounds
     }
 
+    /// Most requests that were in flight together.
+    pub(crate) fn most_in_flight(&self) -> usize {
+        self.seen.lock().unwrap().most
+    }
+
     /// Waits until the round is over: nobody asks for more.
     async fn turn(&self, object: &ObjectId, want: Want) {
         let (mine, mut arrived) = {
@@ -61,6 +70,8 @@ impl Far {
             }
             if seen.arrived == arrived {
                 seen.rounds += 1;
+                seen.most = seen.most.max(arrived - seen.answered);
+                seen.answered = arrived;
                 return;
             }
             arrived = seen.arrived;

@@ -1,0 +1,48 @@
+//! The law of availability over the HDF5 corpus: what is made of a file does not depend on which bytes arrive when.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+mod support;
+
+use ncirrus_hdf5::Hdf5Driver;
+use ncirrus_testkit::corpus::corpus;
+use ncirrus_testkit::{Objects, law};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use support::json;
+
+/// Orders of arrival that are tried of each file; more with `NCIRRUS_LAW_SEEDS`.
+const SEEDS: u64 = 3;
+
+/// The file, and those beside it that it names: external links and virtual datasets.
+fn objects(path: &Path) -> Objects {
+    let body = std::fs::read(path).unwrap();
+    let mut objects = Objects::new();
+    for entry in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+        let (file, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
+        let name = name.to_str().unwrap().to_owned();
+        let is_named = body.windows(name.len()).any(|part| part == name.as_bytes());
+        if file == path || (file.is_file() && is_named) {
+            objects.put(&name, std::fs::read(&file).unwrap());
+        }
+    }
+    objects
+}
+
+#[test]
+fn what_is_made_of_a_file_does_not_depend_on_the_order_of_arrival() {
+    let Some(root) = corpus("hdf5") else { return };
+    let seeds = std::env::var("NCIRRUS_LAW_SEEDS").map_or(SEEDS, |text| text.parse().unwrap());
+    let manifest = json(&root.join("manifest.json"));
+    let mut broken = Vec::new();
+    for case in manifest.as_array().unwrap().iter().filter(|case| case["fmt"] == "hdf5") {
+        let path = case["path"].as_str().unwrap();
+        let (objects, name) = (objects(&root.join(path)), path.rsplit('/').next().unwrap());
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| law::availability(&Hdf5Driver, &objects, name, seeds)));
+        match outcome {
+            Ok(text) if text.contains("\nopen Ok") => {}
+            Ok(text) => broken.push(format!("{path}: {}", text.lines().nth(1).unwrap_or_default())),
+            Err(_) => broken.push(format!("{path}: the law is broken")),
+        }
+    }
+    assert!(broken.is_empty(), "{} files:\n{}", broken.len(), broken.join("\n"));
+}

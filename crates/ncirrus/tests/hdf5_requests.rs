@@ -1,0 +1,133 @@
+//! What opening and reading HDF5 files over a network cost: requests, how many of them wait for others, and bytes. The
+//! files are made by netCDF4-python and h5py.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+#[path = "requests/far.rs"]
+mod far;
+
+use far::Far;
+use ncirrus_engine::{Dataset, Session};
+use ncirrus_hdf5::Hdf5Driver;
+use ncirrus_layout::{Driver, OpenOptions};
+use ncirrus_model::{NodeId, Selection, Values};
+use ncirrus_store::{LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_testkit::corpus::peers_python;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// Steps, and the side of the square tiles, of the maps in `make.py`.
+const STEPS: u64 = 30;
+const SIDE: u64 = 187;
+/// Bytes of one of their chunks: float32 and a checksum.
+const CHUNK: u64 = SIDE * SIDE * 4 + 4;
+
+fn session() -> Session {
+    Session::builder().threads(2).durable(false).build().unwrap()
+}
+
+/// A file of that kind, far away; `None` without the peers.
+fn far(kind: &str) -> Option<Arc<Far>> {
+    let python = peers_python()?;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made.nc");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hdf5_requests/make.py");
+    let output = Command::new(python).arg(script).arg(kind).arg(&path).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let memory = MemoryStore::new("memory://far");
+    let body = std::fs::read(path).unwrap();
+    LocalStore::put(&memory, &memory.root().child("data"), &body, &Precondition::None).unwrap();
+    Some(Arc::new(Far::new(memory)))
+}
+
+fn open(session: &Session, far: &Arc<Far>) -> Dataset {
+    let drivers: [Arc<dyn Driver>; 1] = [Arc::new(Hdf5Driver)];
+    let store = Arc::clone(far) as Arc<dyn Store>;
+    let root = far.inner.root().child("data");
+    session.block_on(session.open(store, root, &drivers, &OpenOptions::default())).unwrap()
+}
+
+/// Looks at everything but values: how many variables there are.
+fn look_at_all(session: &Session, dataset: &Dataset) -> usize {
+    let variables = dataset.model().variables();
+    let nodes: Vec<NodeId> = variables.iter().map(|var| NodeId::Variable(*var)).collect();
+    for attributes in session.block_on(dataset.attributes(&nodes)) {
+        assert!(attributes.unwrap().iter().next().is_some());
+    }
+    for var in &variables {
+        session.block_on(dataset.source(*var)).unwrap();
+    }
+    variables.len()
+}
+
+#[test]
+fn metadata_in_the_first_block_cost_two_requests() {
+    let Some(far) = far("small") else { return };
+    let session = session();
+    let dataset = open(&session, &far);
+    assert_eq!(look_at_all(&session, &dataset), 20);
+    let requests = far.requests();
+    assert!(requests.len() <= 2, "{requests:?}");
+}
+
+#[test]
+fn scattered_metadata_of_a_thousand_variables_in_nested_groups_cost_twelve_rounds() {
+    let Some(far) = far("many") else { return };
+    let session = session();
+    let dataset = open(&session, &far);
+    assert_eq!(look_at_all(&session, &dataset), 1000);
+    let (rounds, requests) = (far.rounds(), far.requests().len());
+    assert!(rounds <= 12, "{rounds} rounds of {requests} requests, {} bytes", far.bytes());
+}
+
+/// What one point of all maps costs from opening to the last value: rounds, requests.
+fn series(kind: &str) -> Option<(usize, usize)> {
+    let far = far(kind)?;
+    let session = session();
+    let dataset = open(&session, &far);
+    let var = dataset.model().variable_at("v").unwrap();
+    let point = Selection::slab(&[0, 200, 3000], &[STEPS, 1, 1]);
+    let values = session.block_on(dataset.read(var, &point)).unwrap();
+    assert_eq!(
+        values,
+        Values::Float((0..30u16).map(|step| 200.0 * 4096.0 + 3000.0 + f32::from(step)).collect())
+    );
+    let most = STEPS * CHUNK * 115 / 100 + 500_000;
+    assert!(far.bytes() <= most, "{kind}: {} bytes of at most {most}", far.bytes());
+    assert!(far.most_in_flight() >= 8, "{kind}: {} in flight", far.most_in_flight());
+    Some((far.rounds(), far.requests().len()))
+}
+
+#[test]
+fn a_series_through_a_scattered_tree_of_chunks_costs_four_rounds() {
+    let Some((rounds, requests)) = series("series") else { return };
+    assert!(rounds <= 4 && requests <= 54, "{rounds} rounds of {requests} requests");
+}
+
+#[test]
+fn a_series_through_an_index_in_one_place_costs_three_rounds() {
+    for kind in ["fixed", "extensible"] {
+        let Some((rounds, requests)) = series(kind) else { return };
+        assert!(rounds <= 3 && requests <= 34, "{kind}: {rounds} rounds of {requests} requests");
+    }
+}
+
+#[test]
+fn a_series_through_a_scattered_array_of_chunks_costs_four_rounds() {
+    let Some((rounds, requests)) = series("scattered") else { return };
+    assert!(rounds <= 4 && requests <= 54, "{rounds} rounds of {requests} requests");
+}
+
+#[test]
+fn a_second_series_finds_the_index_at_hand() {
+    let Some(far) = far("series") else { return };
+    let session = session();
+    let dataset = open(&session, &far);
+    let var = dataset.model().variable_at("v").unwrap();
+    let read =
+        |row| session.block_on(dataset.read(var, &Selection::slab(&[0, row, 0], &[STEPS, 1, 1]))).unwrap();
+    read(0);
+    let (requests, rounds) = (far.requests().len(), far.rounds());
+    read(200);
+    assert_eq!((far.requests().len() - requests, far.rounds() - rounds), (30, 1));
+}
