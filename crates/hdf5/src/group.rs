@@ -49,3 +49,6 @@ pub(crate) enum LinkTarget {
     /// Of a type that only its maker can follow (65 to 255).
     Unknown(u8),
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ mod selection;
 mod virtuals;
 
 pub(crate) use dataset::{dataset, layout};
+pub(crate) use pipeline::parse as filters;
 
 use crate::file::Addr;
 use crate::word::{Dataspace, Datatype};

@@ -1,28 +1,131 @@
 //! The heap of links and attributes of new-style groups (hdf5-netcdf4.md C.3).
+mod block;
+mod header;
+mod huge;
+mod id;
+mod table;
+
+use self::block::DirectRef;
+use self::huge::Huge;
+use self::id::{HeapId, Ids};
+use self::table::Table;
 use crate::file::{Addr, File};
 use bytes::Bytes;
-use ncirrus_layout::{Error, Step, View};
+use ncirrus_layout::{Error, Stall, Step, View, join_each};
+use ncirrus_model::CodecSpec;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A fractal heap of which the header is known.
 #[derive(Debug)]
 pub(crate) struct FractalHeap {
     addr: Addr,
+    ids: Ids,
+    table: Table,
+    /// Whether direct blocks have a checksum.
+    checksums: bool,
+    root: Option<Root>,
+    /// The tree of huge objects.
+    huge: Option<Addr>,
+    /// The filters of blocks and huge objects.
+    filters: Vec<CodecSpec>,
+}
+
+/// The outermost block.
+#[derive(Debug, Clone, Copy)]
+enum Root {
+    Direct(DirectRef),
+    Indirect { addr: Addr, rows: u16 },
+}
+
+/// Where an object is.
+#[derive(Debug)]
+enum Object {
+    /// In the heap id itself.
+    Tiny(Bytes),
+    /// In a direct block.
+    Managed { block: DirectRef, at: usize, len: usize },
+    /// On its own.
+    Huge(Huge),
 }
 
 impl FractalHeap {
     /// Reads the header, once.
-    pub(crate) fn load(_view: &dyn View, _file: &File, _addr: Addr) -> Step<Arc<Self>> {
-        Err(Error::unsupported("fractal heaps").into())
+    pub(crate) fn load(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Self>> {
+        file.memo(view, addr, "hdf5 fractal heap", || {
+            let heap = header::read(view, file, addr)?;
+            let cost = size_of::<Self>() + heap.filters.len() * 64;
+            Ok((heap, cost))
+        })
     }
 
     /// The objects of these heap ids, an error for each that is damaged; blocks that lack are asked for together.
     pub(crate) fn objects(
         &self,
-        _view: &dyn View,
-        _file: &File,
-        _ids: &[Bytes],
+        view: &dyn View,
+        file: &File,
+        ids: &[Bytes],
     ) -> Step<Vec<Result<Bytes, Error>>> {
-        Err(Error::unsupported(format!("fractal heaps at {}", self.addr.0)).into())
+        let located = join_each(ids, |id| self.locate(view, file, id))?;
+        let blocks = self.blocks(view, file, &located)?;
+        join_each(located, |object| match object? {
+            Object::Tiny(bytes) => Ok(bytes),
+            Object::Managed { block, at, len } => {
+                let bytes = blocks.get(&block).cloned();
+                let bytes = bytes.unwrap_or_else(|| Err(Error::internal("a heap block is missing")))?;
+                let end = at.checked_add(len).filter(|end| *end <= bytes.len());
+                let damaged = || {
+                    let whole = bytes.len();
+                    Error::malformed(format!("{len} bytes at {at} of a heap block of {whole} bytes"))
+                };
+                let end = end.ok_or_else(|| file.at(block.addr, damaged()))?;
+                Ok(bytes.slice(at..end))
+            }
+            Object::Huge(huge) => self.huge_object(view, file, huge),
+        })
+    }
+
+    /// The direct blocks that hold these objects.
+    fn blocks(
+        &self,
+        view: &dyn View,
+        file: &File,
+        objects: &[Result<Object, Error>],
+    ) -> Step<HashMap<DirectRef, Result<Bytes, Error>>> {
+        let mut seen = HashSet::new();
+        let wanted: Vec<DirectRef> = objects
+            .iter()
+            .filter_map(|object| match object {
+                Ok(Object::Managed { block, .. }) => Some(*block),
+                _ => None,
+            })
+            .filter(|block| seen.insert(*block))
+            .collect();
+        let read = join_each(&wanted, |block| self.direct(view, file, *block))?;
+        Ok(wanted.into_iter().zip(read).collect())
+    }
+
+    /// Where the object of a heap id is.
+    fn locate(&self, view: &dyn View, file: &File, id: &[u8]) -> Step<Object> {
+        let located = match self.ids.parse(id, file)? {
+            HeapId::Tiny(bytes) => Ok(Object::Tiny(Bytes::copy_from_slice(bytes))),
+            HeapId::Huge(huge) => Ok(Object::Huge(huge)),
+            HeapId::HugeKey(key) => self.find_huge(view, file, key).map(Object::Huge),
+            HeapId::Managed { offset, len } => self.locate_managed(view, file, offset, len),
+        };
+        located.map_err(|stall: Stall| stall.map_error(|error| file.at(self.addr, error)))
+    }
+
+    fn locate_managed(&self, view: &dyn View, file: &File, offset: u64, len: u64) -> Step<Object> {
+        let block = match self.root {
+            None => return Err(Error::malformed("an object of an empty heap").into()),
+            Some(Root::Direct(block)) => block,
+            Some(Root::Indirect { addr, rows }) => self.descend(view, file, addr, rows, offset)?,
+        };
+        let at = offset.checked_sub(block.offset).and_then(|at| usize::try_from(at).ok());
+        let (Some(at), Ok(len)) = (at, usize::try_from(len)) else {
+            return Err(Error::malformed(format!("an object at offset {offset} of a heap")).into());
+        };
+        Ok(Object::Managed { block, at, len })
     }
 }

@@ -13,10 +13,10 @@ const FIRST_NAMED: u16 = 256;
 const SHUFFLE: u32 = 2;
 
 /// A filter and the name that the message gives it; empty when it gives none.
-pub(super) type NamedFilter = (CodecSpec, String);
+pub(crate) type NamedFilter = (CodecSpec, String);
 
 /// The filters in these bytes in the order of encoding, for elements of `element_len` bytes.
-pub(super) fn parse(body: &[u8], element_len: u64) -> Result<Vec<NamedFilter>> {
+pub(crate) fn parse(body: &[u8], element_len: u64) -> Result<Vec<NamedFilter>> {
     let mut cursor = Cursor::new(body, "a filter pipeline");
     let version = cursor.version(&[1, 2])?;
     let count = cursor.u8()?;

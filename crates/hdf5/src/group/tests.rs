@@ -1,0 +1,2 @@
+//! Trees of whole files.
+mod corpus;

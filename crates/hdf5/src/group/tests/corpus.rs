@@ -1,0 +1,127 @@
+//! Trees of real files, against what h5py says of them.
+use crate::group::{LinkTarget, links};
+use crate::object::{ObjectRef, header, kind};
+use crate::testing::{done, files, root, view};
+use ncirrus_layout::View;
+use ncirrus_testkit::corpus::corpus;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[test]
+fn trees_are_those_of_the_truth() {
+    let Some(folder) = corpus("hdf5") else { return };
+    let mut checked = 0;
+    let mut wrong = Vec::new();
+    for (path, bytes) in files(&folder) {
+        let truth = folder.join("truth").join(format!("{}.json", path.replace('/', "__")));
+        let Ok(truth) = std::fs::read(truth) else { continue };
+        let truth: Value = serde_json::from_slice(&truth).expect("a JSON document");
+        if truth["open"] != true {
+            continue;
+        }
+        let view = view(bytes);
+        let mut found = root(&view).map(|root| tree(&view, &root));
+        let mut expected = expected(&truth);
+        if let Ok(found) = &mut found {
+            // What h5py cannot open is compared by name only.
+            expected.iter_mut().filter(|(_, kind)| *kind == "ERR").for_each(|(path, kind)| {
+                kind.clone_from(found.entry(path.clone()).or_default());
+            });
+        }
+        match found {
+            Ok(found) if found == expected => {}
+            Ok(found) => {
+                let differ = expected.iter().find(|(path, kind)| found.get(*path) != Some(kind));
+                let more = found.iter().find(|(path, _)| !expected.contains_key(*path));
+                wrong.push(format!("{path}: {differ:?} is not there, {more:?} is too much"));
+            }
+            Err(error) => wrong.push(format!("{path}: {error}")),
+        }
+        checked += 1;
+    }
+    assert!(wrong.is_empty(), "{} of {checked}: {}", wrong.len(), wrong.join("\n"));
+    assert!(checked >= 200, "only {checked} files were checked");
+}
+
+/// Kinds of links and objects by path, as the truth has them.
+fn expected(truth: &Value) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (path, object) in truth["objs"].as_object().expect("objects") {
+        for (name, kind) in object["children"].as_object().into_iter().flatten() {
+            let path = format!("{}/{name}", path.trim_end_matches('/'));
+            let cycle = truth["objs"][&path]["kind"] == "cycle";
+            let kind = if cycle { "cycle" } else { kind.as_str().expect("a kind") };
+            all.insert(path, kind.to_owned());
+        }
+    }
+    all
+}
+
+fn tree(view: &dyn View, root: &ObjectRef) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    walk(view, root, "", &mut Vec::new(), &mut all);
+    all
+}
+
+fn walk(
+    view: &dyn View,
+    group: &ObjectRef,
+    path: &str,
+    above: &mut Vec<u64>,
+    all: &mut BTreeMap<String, String>,
+) {
+    let found = match done(links(view, group)) {
+        Ok(found) => found,
+        Err(error) => {
+            all.insert(path.to_owned(), error.to_string());
+            return;
+        }
+    };
+    above.push(group.addr.0);
+    for warning in &found.warnings {
+        all.insert(format!("{path}/?"), warning.clone());
+    }
+    for link in &found.list {
+        let path = format!("{path}/{}", link.name);
+        let LinkTarget::Hard(addr) = link.target else {
+            let kind = match link.target {
+                LinkTarget::Soft(_) => "soft",
+                LinkTarget::External { .. } => "ext",
+                _ => "udlink",
+            };
+            all.insert(path, kind.to_owned());
+            continue;
+        };
+        let object = ObjectRef { file: Arc::clone(&group.file), addr };
+        let kind = kind_of(view, &object);
+        if kind == "group" && above.contains(&addr.0) {
+            all.insert(path, "cycle".to_owned());
+            continue;
+        }
+        if kind == "group" {
+            walk(view, &object, &path, above, all);
+        }
+        all.insert(path, kind);
+    }
+    above.pop();
+}
+
+fn kind_of(view: &dyn View, object: &ObjectRef) -> String {
+    let header = match done(header(view, object)) {
+        Ok(header) => header,
+        Err(error) => return error.to_string(),
+    };
+    let has = |kind| header.find(kind).is_some();
+    assert_eq!(header.warnings, Vec::<String>::new());
+    let kind = if has(kind::LAYOUT) {
+        "dataset"
+    } else if has(kind::SYMBOL_TABLE) || has(kind::LINK_INFO) {
+        "group"
+    } else if has(kind::DATATYPE) {
+        "type"
+    } else {
+        "nothing"
+    };
+    kind.to_owned()
+}

@@ -1,0 +1,190 @@
+//! Direct blocks, which hold objects, and indirect blocks, which hold where blocks are.
+use super::FractalHeap;
+use super::table::Slot;
+use crate::checksum::lookup3;
+use crate::cursor::Cursor;
+use crate::file::{Addr, File};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Step, View};
+use std::sync::Arc;
+
+/// Where a direct block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct DirectRef {
+    pub(super) addr: Addr,
+    /// Offset in the heap at which it begins.
+    pub(super) offset: u64,
+    /// Its bytes in the heap.
+    pub(super) len: u64,
+    /// Stored length and mask, when it is filtered.
+    pub(super) filtered: Option<(u64, u32)>,
+}
+
+/// The entries of an indirect block.
+#[derive(Debug)]
+struct Indirect {
+    /// Offset in the heap, and number of rows, with which it was read.
+    read_as: (u64, u16),
+    entries: Vec<Option<Entry>>,
+}
+
+/// A child of an indirect block.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    addr: Addr,
+    filtered: Option<(u64, u32)>,
+}
+
+impl FractalHeap {
+    /// The direct block that covers an offset in the heap; each level has fewer rows than the one above.
+    pub(super) fn descend(
+        &self,
+        view: &dyn View,
+        file: &File,
+        root: Addr,
+        root_rows: u16,
+        offset: u64,
+    ) -> Step<DirectRef> {
+        let (mut addr, mut rows, mut start) = (root, root_rows, 0);
+        loop {
+            let slot = self.table.slot(start, rows, offset)?;
+            let block = self.indirect(view, file, addr, start, rows)?;
+            let entry = block.entry(slot).ok_or_else(|| {
+                let message = format!("offset {offset} of a heap lies in a block that was never made");
+                file.at(addr, Error::malformed(message))
+            })?;
+            if slot.row < self.table.direct_rows() {
+                let (offset, len, filtered) = (slot.offset, slot.len, entry.filtered);
+                return Ok(DirectRef { addr: entry.addr, offset, len, filtered });
+            }
+            (addr, rows, start) = (entry.addr, self.table.rows_below(slot.row), slot.offset);
+        }
+    }
+
+    fn indirect(
+        &self,
+        view: &dyn View,
+        file: &File,
+        addr: Addr,
+        start: u64,
+        rows: u16,
+    ) -> Step<Arc<Indirect>> {
+        let read = || {
+            let len = self.indirect_len(file, rows);
+            let bytes = file.parse_all(view, addr, len)?;
+            let block = self.parse_indirect(&bytes, file, start, rows)?;
+            let cost = size_of::<Indirect>() + block.entries.len() * size_of::<Option<Entry>>();
+            Ok((block, cost))
+        };
+        let found = file.memo(view, addr, "hdf5 indirect heap block", read)?;
+        if found.read_as == (start, rows) {
+            return Ok(found);
+        }
+        // Another parent says something else of it: the answer must not depend on which of them came first.
+        let (block, _) = read().map_err(|stall| stall.map_error(|error| file.at(addr, error)))?;
+        Ok(Arc::new(block))
+    }
+
+    fn indirect_len(&self, file: &File, rows: u16) -> u64 {
+        let (offsets, lengths) = (u64::from(file.sizes.offsets), u64::from(file.sizes.lengths));
+        let direct = u64::from(rows.min(self.table.direct_rows())) * self.table.width;
+        let filtered = if self.filters.is_empty() { 0 } else { lengths + 4 };
+        let all = u64::from(rows) * self.table.width;
+        5 + offsets + self.table.offset_width() as u64 + all * offsets + direct * filtered + 4
+    }
+
+    fn parse_indirect(&self, bytes: &[u8], file: &File, start: u64, rows: u16) -> Result<Indirect, Error> {
+        let mut cursor = Cursor::new(bytes, "an indirect block of a fractal heap");
+        cursor.signature(b"FHIB")?;
+        self.block_prefix(&mut cursor, file, start)?;
+        let direct = u64::from(self.table.direct_rows()) * self.table.width;
+        let mut entries = Vec::new();
+        for index in 0..u64::from(rows) * self.table.width {
+            let addr = cursor.addr(file.sizes)?;
+            let is_filtered = index < direct && !self.filters.is_empty();
+            let filtered = if is_filtered { Some((cursor.len(file.sizes)?, cursor.u32()?)) } else { None };
+            entries.push(addr.map(|addr| Entry { addr, filtered }));
+        }
+        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        if cursor.u32()? != lookup3(summed) {
+            return Err(Error::malformed("the checksum of an indirect block of a fractal heap is wrong"));
+        }
+        Ok(Indirect { read_as: (start, rows), entries })
+    }
+
+    /// The bytes of a direct block, unfiltered.
+    pub(super) fn direct(&self, view: &dyn View, file: &File, block: DirectRef) -> Step<Bytes> {
+        let read = || {
+            let bytes = match block.filtered {
+                None => {
+                    let bytes = file.parse_all(view, block.addr, block.len)?;
+                    Bytes::copy_from_slice(Cursor::new(&bytes, "a heap block").take_u64(block.len)?)
+                }
+                Some((stored, mask)) => self.decoded(view, file, block.addr, stored, mask, block.len)?,
+            };
+            self.check_direct(&bytes, file, block.offset)?;
+            let cost = bytes.len();
+            Ok(((block, bytes), cost))
+        };
+        let found = file.memo(view, block.addr, "hdf5 direct heap block", read)?;
+        if found.0 == block {
+            return Ok(found.1.clone());
+        }
+        // Another parent says something else of it: the answer must not depend on which of them came first.
+        let ((_, bytes), _) = read().map_err(|stall| stall.map_error(|error| file.at(block.addr, error)))?;
+        Ok(bytes)
+    }
+
+    /// Filtered bytes, decoded to `len` bytes.
+    pub(super) fn decoded(
+        &self,
+        view: &dyn View,
+        file: &File,
+        addr: Addr,
+        stored: u64,
+        mask: u32,
+        len: u64,
+    ) -> Step<Bytes> {
+        let (start, end) = file.span(addr, stored)?;
+        view.limits().metadata_len(len, "a part of a fractal heap")?;
+        view.decoded(&file.object, start..end, &self.filters, mask, len)
+    }
+
+    fn check_direct(&self, bytes: &[u8], file: &File, start: u64) -> Result<(), Error> {
+        let mut cursor = Cursor::new(bytes, "a direct block of a fractal heap");
+        cursor.signature(b"FHDB")?;
+        self.block_prefix(&mut cursor, file, start)?;
+        if !self.checksums {
+            return Ok(());
+        }
+        let at = cursor.position();
+        let stored = cursor.u32()?;
+        let mut summed = bytes.to_vec();
+        summed.iter_mut().skip(at).take(4).for_each(|byte| *byte = 0);
+        if stored != lookup3(&summed) {
+            return Err(Error::malformed("the checksum of a direct block of a fractal heap is wrong"));
+        }
+        Ok(())
+    }
+
+    /// What every block has behind its signature.
+    fn block_prefix(&self, cursor: &mut Cursor<'_>, file: &File, start: u64) -> Result<(), Error> {
+        cursor.version(&[0])?;
+        let heap = cursor.addr(file.sizes)?;
+        let offset = cursor.uint(self.table.offset_width())?;
+        if heap == Some(self.addr) && offset == start {
+            return Ok(());
+        }
+        Err(Error::malformed(format!(
+            "a heap block at offset {offset} of the heap at {}, not at {start} of that at {}",
+            heap.map_or(u64::MAX, |heap| heap.0),
+            self.addr.0
+        )))
+    }
+}
+
+impl Indirect {
+    fn entry(&self, slot: Slot) -> Option<Entry> {
+        self.entries.get(usize::try_from(slot.index).ok()?).copied().flatten()
+    }
+}

@@ -1,0 +1,77 @@
+//! The header of a fractal heap.
+use super::block::DirectRef;
+use super::id::Ids;
+use super::table::Table;
+use super::{FractalHeap, Root};
+use crate::checksum::lookup3;
+use crate::cursor::Cursor;
+use crate::file::{Addr, File};
+use crate::place::filters;
+use ncirrus_layout::{Error, Step, View};
+use ncirrus_model::CodecSpec;
+
+pub(super) fn read(view: &dyn View, file: &File, addr: Addr) -> Step<FractalHeap> {
+    let first = file.parse(view, addr, FIRST_READ)?;
+    let mut cursor = Cursor::new(&first, WHAT);
+    cursor.signature(b"FRHP")?;
+    cursor.version(&[0])?;
+    cursor.skip(2)?;
+    let filters_len = u64::from(cursor.u16()?);
+    let (offsets, lengths) = (u64::from(file.sizes.offsets), u64::from(file.sizes.lengths));
+    let filtered_len = if filters_len > 0 { lengths + 4 + filters_len } else { 0 };
+    let len = 26 + 3 * offsets + 12 * lengths + filtered_len;
+    let bytes = file.parse_all(view, addr, len)?;
+    Ok(parse(&bytes, file, addr, filters_len)?)
+}
+
+fn parse(bytes: &[u8], file: &File, addr: Addr, filters_len: u64) -> Result<FractalHeap, Error> {
+    let mut cursor = Cursor::new(bytes, WHAT);
+    cursor.skip(5)?;
+    let id_len = cursor.u16()?;
+    cursor.skip(2)?;
+    let flags = cursor.u8()?;
+    let managed = cursor.u32()?;
+    cursor.len(file.sizes)?;
+    let huge = cursor.addr(file.sizes)?;
+    cursor.len(file.sizes)?;
+    cursor.addr(file.sizes)?;
+    cursor.skip(8 * usize::from(file.sizes.lengths))?;
+    let width = u64::from(cursor.u16()?);
+    let (first, largest) = (cursor.len(file.sizes)?, cursor.len(file.sizes)?);
+    let table = Table { width, first, largest, bits: cursor.u16()? }.check()?;
+    cursor.skip(2)?;
+    let root = cursor.addr(file.sizes)?;
+    let rows = cursor.u16()?;
+    let (filtered, filters) = filtered(&mut cursor, file, filters_len)?;
+    let summed = bytes.get(..cursor.position()).unwrap_or_default();
+    if cursor.u32()? != lookup3(summed) {
+        return Err(Error::malformed("the checksum of the header of a fractal heap is wrong"));
+    }
+    if rows > table.most_rows() {
+        return Err(Error::malformed(format!("a fractal heap with {rows} rows of blocks")));
+    }
+    let root = root.map(|addr| match rows {
+        0 => Root::Direct(DirectRef { addr, offset: 0, len: first, filtered }),
+        rows => Root::Indirect { addr, rows },
+    });
+    let ids = Ids::new(id_len, table, managed, filters_len > 0);
+    Ok(FractalHeap { addr, ids, table, checksums: flags & 2 != 0, root, huge, filters })
+}
+
+/// The stored length and the mask of a root that is a direct block, and the filters of the heap.
+fn filtered(
+    cursor: &mut Cursor<'_>,
+    file: &File,
+    filters_len: u64,
+) -> Result<(Option<(u64, u32)>, Vec<CodecSpec>), Error> {
+    if filters_len == 0 {
+        return Ok((None, Vec::new()));
+    }
+    let root = (cursor.len(file.sizes)?, cursor.u32()?);
+    let named = filters(cursor.take_u64(filters_len)?, 1)?;
+    Ok((Some(root), named.into_iter().map(|(filter, _)| filter).collect()))
+}
+
+const WHAT: &str = "the header of a fractal heap";
+/// Most headers are shorter; a view may fetch a whole block.
+const FIRST_READ: u64 = 256;

@@ -1,0 +1,76 @@
+//! Huge objects: each on its own in the file, found through a B-tree or by its id.
+use super::FractalHeap;
+use crate::btree::{Lies, Tree};
+use crate::cursor::Cursor;
+use crate::file::{Addr, File, Sizes};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Step, View};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Where a huge object is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Huge {
+    addr: Addr,
+    /// Bytes that it takes in the file.
+    stored: u64,
+    /// Filters that were skipped, and bytes of the object, when it is filtered.
+    filtered: Option<(u32, u64)>,
+}
+
+impl Huge {
+    /// As it is written in ids and records.
+    pub(super) fn parse(cursor: &mut Cursor<'_>, sizes: Sizes, filtered: bool) -> Result<Self, Error> {
+        let addr = cursor.addr(sizes)?;
+        let addr = addr.ok_or_else(|| Error::malformed("a huge object of a heap without address"))?;
+        let stored = cursor.len(sizes)?;
+        let filtered = if filtered { Some((cursor.u32()?, cursor.len(sizes)?)) } else { None };
+        Ok(Self { addr, stored, filtered })
+    }
+}
+
+impl FractalHeap {
+    /// The object of that key.
+    pub(super) fn find_huge(&self, view: &dyn View, file: &File, key: u64) -> Step<Huge> {
+        let Some(addr) = self.huge else {
+            return Err(Error::malformed("a huge object in a heap that has none").into());
+        };
+        let all = file.memo(view, addr, "hdf5 huge objects", || {
+            let all = self.all_huge(view, file, addr)?;
+            let cost = all.len() * size_of::<(u64, Huge)>();
+            Ok((all, cost))
+        });
+        let all: Arc<HashMap<u64, Huge>> = all?;
+        let missing = || Error::malformed(format!("no huge object {key} in the heap"));
+        Ok(all.get(&key).copied().ok_or_else(missing)?)
+    }
+
+    /// Huge objects by key, as records of types 1 and 2 have one; those of types 3 and 4 are found by their ids.
+    fn all_huge(&self, view: &dyn View, file: &File, addr: Addr) -> Step<HashMap<u64, Huge>> {
+        let tree = Tree::load(view, file, addr, Lies::Among)?;
+        let filtered = match tree.kind {
+            1 => false,
+            2 => true,
+            other => {
+                return Err(Error::malformed(format!("huge objects by key in a tree of type {other}")).into());
+            }
+        };
+        let mut all = HashMap::new();
+        for record in tree.records(view, file)? {
+            let mut cursor = Cursor::new(&record, "a record of a huge object");
+            let huge = Huge::parse(&mut cursor, file.sizes, filtered)?;
+            all.insert(cursor.len(file.sizes)?, huge);
+        }
+        Ok(all)
+    }
+
+    pub(super) fn huge_object(&self, view: &dyn View, file: &File, huge: Huge) -> Step<Bytes> {
+        match huge.filtered {
+            None => {
+                let len = view.limits().metadata_len(huge.stored, "an object of a fractal heap")?;
+                Ok(file.exact(view, huge.addr, len as u64)?)
+            }
+            Some((mask, len)) => self.decoded(view, file, huge.addr, huge.stored, mask, len),
+        }
+    }
+}
