@@ -1,4 +1,6 @@
 //! Messages that several objects share (hdf5-netcdf4.md B.4, B.6).
+mod table;
+
 use super::{Message, Resolved, header_at, kind};
 use crate::cursor::Cursor;
 use crate::file::{Addr, File};
@@ -17,7 +19,7 @@ pub(crate) fn resolve(view: &dyn View, file: &File, message: &Message) -> Step<R
 pub(crate) fn resolve_record(view: &dyn View, file: &File, kind: u16, record: &[u8]) -> Step<Resolved> {
     match Place::parse(record, file)? {
         Place::Header(addr) => in_header(view, file, kind, addr),
-        Place::Heap(_) => Err(Error::unsupported("messages in a shared heap").into()),
+        Place::Heap(id) => Ok(Resolved { body: table::find(view, file, kind, id)?, committed: None }),
     }
 }
 
