@@ -7,7 +7,12 @@ use std::ops::Range;
 /// One codec with its parameters, bound to a chunk.
 pub(crate) trait Codec: Debug + Send + Sync {
     /// Its name, for messages.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
+
+    /// Why it cannot encode any chunk, where chunks may not go without it for that reason.
+    fn encode_fault(&self) -> Option<CodecError> {
+        None
+    }
 
     /// How many bytes `len` bytes are encoded to, where that depends on their number alone.
     fn encoded_len(&self, _len: usize) -> Option<usize> {
@@ -89,4 +94,44 @@ pub(crate) fn copy_prefix(from: &[u8], to: &mut [u8]) {
     if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
         to.copy_from_slice(from);
     }
+}
+
+/// Runs a decoder that needs room for exactly `len` bytes: in `out`, or in a spare buffer when they are a little more.
+///
+/// # Errors
+/// Those of the decoder; `Limit` when the bytes are far more than fit.
+pub(crate) fn with_room(
+    name: &str,
+    len: usize,
+    out: &mut [u8],
+    contexts: &mut Contexts,
+    decode: impl FnOnce(&mut [u8], &mut Contexts) -> Result<(), CodecError>,
+) -> Result<usize, CodecError> {
+    if let Some(out) = out.get_mut(..len) {
+        return decode(out, contexts).map(|()| len);
+    }
+    if len > out.len().saturating_mul(2).saturating_add(1 << 16) {
+        return Err(CodecError::limit(name, out.len()));
+    }
+    let mut spare = std::mem::take(&mut contexts.spare);
+    let whole = spare.prepare(len);
+    let decoded = decode(whole, contexts);
+    copy_prefix(whole, out);
+    contexts.spare = spare;
+    decoded.map(|()| len)
+}
+
+/// Repeats `len` bytes that begin `distance` bytes before `at`; they may overlap what is written. `None` when they begin
+/// before the start, or do not fit.
+pub(crate) fn copy_match(out: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
+    let from = at.checked_sub(distance).filter(|&from| from < at)?;
+    let window = out.get_mut(from..at.checked_add(len)?)?;
+    // What is there is copied behind itself, and doubles each time.
+    let mut have = distance;
+    while have < window.len() {
+        let count = have.min(window.len() - have);
+        window.copy_within(..count, have);
+        have += count;
+    }
+    Some(())
 }

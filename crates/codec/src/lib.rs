@@ -10,16 +10,18 @@
 //! | byte shuffle | 2 | `shuffle` | `numcodecs.shuffle` | yes | yes |
 //! | Fletcher-32 | 3 | `fletcher32` | `numcodecs.fletcher32` | yes | yes |
 //! | szip | 4 | `szip` | `szip` | yes | no |
-//! | n-bit | 5 | `nbit` | `nbit` | no | no |
-//! | scale-offset | 6 | `scaleoffset` | `scaleoffset` | no | no |
+//! | n-bit | 5 | `nbit` | `nbit` | yes | yes |
+//! | scale-offset | 6 | `scaleoffset` | `scaleoffset` | yes | yes |
 //! | bzip2 | 307 | `bz2` | `numcodecs.bz2` | yes | yes |
 //! | LZF | 32000 | `lzf` | `lzf` | yes | no |
 //! | Blosc | 32001 | `blosc` | `blosc` | yes | yes |
 //! | LZ4 | 32004 | `lz4` | `numcodecs.lz4` | yes | yes |
-//! | bit shuffle | 32008 | `bitshuffle` | `bitshuffle` | no | no |
+//! | bit shuffle | 32008 | `bitshuffle` | `bitshuffle` | yes | yes |
 //! | ZFP | 32013 | `zfpy` | `numcodecs.zfpy` | no | no |
 //! | Zstandard | 32015 | `zstd` | `zstd` | yes | yes |
-//! | Blosc 2 | 32026 | `blosc2` | `blosc2` | no | no |
+//! | Blosc 2 | 32026 | `blosc2` | `blosc2` | yes | no |
+//! | BitGroom (nothing to undo) | 32022 | `bitgroom` | `bitgroom` | yes | no |
+//! | Granular BitRound (nothing to undo) | 32023 | `granularbitround` | `granularbitround` | yes | no |
 //! | LZMA | | `lzma` | `numcodecs.lzma` | yes | yes |
 //! | delta | | `delta` | `numcodecs.delta` | yes | yes |
 //! | fixed scale and offset | | `fixedscaleoffset` | `numcodecs.fixedscaleoffset` | yes | yes |
@@ -54,6 +56,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod bits;
 mod chain;
 mod chunk;
 mod codec;

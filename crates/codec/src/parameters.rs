@@ -53,6 +53,15 @@ impl<'a> Parameters<'a> {
         }
     }
 
+    /// The numbers of an HDF5 filter that have no names of their own.
+    pub(crate) fn numbers(&self) -> Result<Vec<u32>, CodecError> {
+        const KEY: &str = "parameters";
+        let Some(value) = self.get(KEY) else { return Ok(Vec::new()) };
+        let number = |value: &Value| as_integer(value).and_then(|number| u32::try_from(number).ok());
+        let numbers = value.as_array().and_then(|list| list.iter().map(number).collect());
+        numbers.ok_or_else(|| self.bad(KEY, value))
+    }
+
     pub(crate) fn codec(&self) -> &'a str {
         self.codec
     }

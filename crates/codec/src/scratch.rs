@@ -17,7 +17,8 @@ impl fmt::Debug for Scratch {
 impl Scratch {
     /// Bytes that the buffers hold on to.
     pub fn byte_len(&self) -> usize {
-        self.buffers.iter().map(|buffer| buffer.bytes.len()).sum::<usize>() + self.contexts.spare.bytes.len()
+        let kept = [&self.contexts.spare, &self.contexts.work];
+        self.buffers.iter().chain(kept).map(|buffer| buffer.bytes.len()).sum()
     }
 }
 
@@ -30,6 +31,8 @@ pub(crate) struct Contexts {
     pub(crate) zstd_encoder: Option<zstd_safe::CCtx<'static>>,
     /// For codecs that need a buffer of their own.
     pub(crate) spare: Buffer,
+    /// For what lies between the steps of one codec.
+    pub(crate) work: Buffer,
 }
 
 /// Bytes that keep their memory; what lies beyond `len`, or in a part just prepared, is left from earlier use.

@@ -1,6 +1,6 @@
 //! LZ4 blocks, framed as numcodecs does or as the HDF5 filter does (`nczarr.md` 11.2).
 use crate::CodecError;
-use crate::codec::{Codec, copy_prefix};
+use crate::codec::{Codec, with_room};
 use crate::scratch::{Buffer, Contexts};
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 
@@ -62,16 +62,7 @@ impl Codec for Lz4 {
         contexts: &mut Contexts,
     ) -> Result<usize, CodecError> {
         let len = self.decoded_len(input)?.unwrap_or(0);
-        if let Some(out) = out.get_mut(..len) {
-            return self.decode_whole(input, out).map(|()| len);
-        }
-        if len > out.len().saturating_mul(2).saturating_add(1 << 16) {
-            return Err(CodecError::limit(NAME, out.len()));
-        }
-        let whole = contexts.spare.prepare(len);
-        self.decode_whole(input, whole)?;
-        copy_prefix(whole, out);
-        Ok(len)
+        with_room(NAME, len, out, contexts, |out, _| self.decode_whole(input, out))
     }
 
     fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {

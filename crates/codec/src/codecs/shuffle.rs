@@ -134,7 +134,7 @@ fn unshuffle_range(input: &[u8], size: usize, range: Range<usize>, out: &mut [u8
     }
 }
 
-fn shuffle(input: &[u8], size: usize, out: &mut [u8]) {
+pub(crate) fn shuffle(input: &[u8], size: usize, out: &mut [u8]) {
     match size {
         2 => shuffle_fixed(
             input,

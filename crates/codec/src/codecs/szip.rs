@@ -4,6 +4,7 @@
 //! in blocks of pixels, every block with the coding option that suits it, and starts afresh from a reference pixel.
 //! Pixels of 4 and 8 bytes are coded byte by byte, after a shuffle of the whole chunk.
 use super::shuffle::unshuffle;
+use crate::bits::Bits;
 use crate::codec::{Codec, copy_prefix};
 use crate::parameters::Parameters;
 use crate::scratch::{Buffer, Contexts};
@@ -83,7 +84,7 @@ impl Szip {
 
     /// Decodes samples until `out` is full.
     fn decode_samples(&self, stream: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
-        let mut bits = Bits { bytes: stream, at: 0 };
+        let mut bits = Bits::new(stream);
         let blocks = self.scanline.div_ceil(self.block);
         let mut line: Vec<u32> = Vec::new();
         for out in out.chunks_mut(self.scanline.saturating_mul(self.samples.bytes)) {
@@ -258,60 +259,6 @@ fn undo(code: u32, last: u32, most: u32) -> u32 {
         return (upper ^ code) & most;
     }
     if code & 1 == 0 { last.wrapping_add(half) & most } else { last.wrapping_sub(half) & most }
-}
-
-/// A stream of bits, the highest of each byte first.
-struct Bits<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Bits<'_> {
-    /// The next up to 32 bits.
-    fn take(&mut self, count: u32) -> Option<u32> {
-        let value = self.window().checked_shr(64 - count).unwrap_or(0);
-        self.skip(count)?;
-        u32::try_from(value).ok()
-    }
-
-    /// The number of zeros before the next one, which is taken too.
-    fn zeros(&mut self) -> Option<u32> {
-        let mut count = 0u32;
-        loop {
-            let window = self.window();
-            if window != 0 {
-                let zeros = window.leading_zeros();
-                self.skip(zeros + 1)?;
-                return count.checked_add(zeros);
-            }
-            // The window has at least that many bits of the stream.
-            self.skip(57)?;
-            count = count.checked_add(57)?;
-        }
-    }
-
-    /// The bits from here on, the next one highest, with zeros behind the end of the stream.
-    fn window(&self) -> u64 {
-        let rest = self.bytes.get(self.at / 8..).unwrap_or_default();
-        let word = rest.first_chunk::<8>().map_or_else(
-            || {
-                let mut padded = [0; 8];
-                copy_prefix(rest, &mut padded);
-                u64::from_be_bytes(padded)
-            },
-            |bytes| u64::from_be_bytes(*bytes),
-        );
-        word << (self.at % 8)
-    }
-
-    fn left(&self) -> usize {
-        self.bytes.len().saturating_mul(8).saturating_sub(self.at)
-    }
-
-    fn skip(&mut self, count: u32) -> Option<()> {
-        self.at = self.at.checked_add(usize::try_from(count).ok()?)?;
-        (self.at <= self.bytes.len().saturating_mul(8)).then_some(())
-    }
 }
 
 fn damaged() -> CodecError {

@@ -80,7 +80,7 @@ pub(super) fn parameters(described: &Described) -> Result<Vec<u32>, CodecError> 
         Kind::Bitshuffle => {
             vec![0, 0, 0, number("blocksize", 0)?, number("compression", 0)?, number("level", 0)?]
         }
-        _ => Vec::new(),
+        _ => members.numbers()?,
     })
 }
 

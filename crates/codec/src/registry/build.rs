@@ -1,6 +1,8 @@
 //! From parameters to codecs.
 use crate::codec::Codec;
+use crate::codecs::bitshuffle::Bitshuffle;
 use crate::codecs::blosc::{Blosc, compressor};
+use crate::codecs::blosc2::Blosc2;
 use crate::codecs::bzip2::Bzip2;
 use crate::codecs::checksum::{Algorithm, Checksum};
 use crate::codecs::deflate::{Deflate, Envelope};
@@ -9,7 +11,9 @@ use crate::codecs::elementwise::{Elementwise, Map};
 use crate::codecs::lz4::Lz4;
 use crate::codecs::lzf::Lzf;
 use crate::codecs::lzma::Lzma;
+use crate::codecs::nbit::Nbit;
 use crate::codecs::packbits::PackBits;
+use crate::codecs::scaleoffset::ScaleOffset;
 use crate::codecs::shuffle::Shuffle;
 use crate::codecs::szip::Szip;
 use crate::codecs::transpose::Transpose;
@@ -49,6 +53,14 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
             0 | 1 => Ok(None),
             size => bound(Shuffle { size }),
         },
+        Kind::Nbit => Ok(Nbit::new(&parameters.numbers()?)?.map(|codec| Arc::new(codec) as Arc<dyn Codec>)),
+        Kind::ScaleOffset => {
+            Ok(ScaleOffset::new(&parameters.numbers()?)?.map(|codec| Arc::new(codec) as Arc<dyn Codec>))
+        }
+        Kind::Bitshuffle => bound(Bitshuffle::new(&parameters, chunk)?),
+        Kind::Blosc2 => bound(Blosc2),
+        // What was rounded stays as it is.
+        Kind::BitGroom => Ok(None),
         Kind::Szip => bound(Szip::new(&parameters, chunk)?),
         Kind::Lzf => bound(Lzf),
         Kind::Fletcher32 => bound(Checksum { algorithm: Algorithm::Fletcher32, at_start: false }),

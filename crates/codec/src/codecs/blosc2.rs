@@ -1,0 +1,180 @@
+//! Blosc 2 (HDF5 filter 32026): frames of chunks of blocks (`hdf5-netcdf4.md` G.3).
+mod array;
+pub(crate) mod chunk;
+mod filters;
+mod frame;
+
+use crate::CodecError;
+use crate::codec::{Codec, with_room};
+use crate::scratch::{Buffer, Contexts};
+use array::Grid;
+use chunk::{Chunk, Work};
+use frame::{Frame, Place};
+
+const NAME: &str = "blosc2";
+
+/// Blosc 2. Decoding goes by the frame alone.
+#[derive(Debug)]
+pub(crate) struct Blosc2;
+
+impl Codec for Blosc2 {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        decoded_len(&open(input)?).map(Some).ok_or_else(damaged)
+    }
+
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let frame = open(input)?;
+        let len = decoded_len(&frame).ok_or_else(damaged)?;
+        with_room(NAME, len, out, contexts, |out, contexts| decode(&frame, input, out, contexts))
+    }
+
+    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        Err(CodecError::unsupported(NAME, "it is not written"))
+    }
+}
+
+fn open(input: &[u8]) -> Result<Frame, CodecError> {
+    Frame::read(input).ok_or_else(|| CodecError::malformed(NAME, "the chunk does not begin with a frame"))
+}
+
+fn decoded_len(frame: &Frame) -> Option<usize> {
+    match &frame.grid {
+        Some(grid) => grid.len()?.checked_mul(frame.type_size),
+        None => Some(frame.len),
+    }
+}
+
+fn decode(frame: &Frame, input: &[u8], out: &mut [u8], contexts: &mut Contexts) -> Result<(), CodecError> {
+    let count = frame.chunks().ok_or_else(|| CodecError::unsupported(NAME, "chunks of different lengths"))?;
+    let index = frame.index().and_then(|at| input.get(at..)).ok_or_else(damaged)?;
+    if count == 0 {
+        return if out.is_empty() { Ok(()) } else { Err(damaged()) };
+    }
+    let index = read(index)?;
+    if frame.grid.as_ref().is_some_and(|grid| grid.chunks() != Some(count)) {
+        return Err(damaged());
+    }
+    // An entry is 8 bytes, a chunk at least one.
+    if count.checked_mul(8) != Some(index.len) || index.len > out.len().saturating_mul(8).saturating_add(64) {
+        return Err(CodecError::malformed(
+            NAME,
+            format!("an index of {} bytes for {count} chunks", index.len),
+        ));
+    }
+    let mut entries = vec![0; index.len];
+    index.decode(&mut entries, contexts).ok_or_else(damaged)?;
+    let target = &mut Target { frame, out, block: Vec::new(), first: Vec::new(), work: Work::default() };
+    for (number, entry) in entries.as_chunks::<8>().0.iter().enumerate() {
+        match frame.place(*entry).ok_or_else(damaged)? {
+            Place::At(at) => {
+                let chunk = read(input.get(at..).ok_or_else(damaged)?)?;
+                target.decode(number, &chunk, contexts)
+            }
+            Place::Zeros => target.fill(number, &[0]),
+            Place::Nan if frame.type_size == 4 => target.fill(number, &f32::NAN.to_le_bytes()),
+            Place::Nan => target.fill(number, &f64::NAN.to_le_bytes()),
+        }
+        .ok_or_else(damaged)?;
+    }
+    Ok(())
+}
+
+fn read(input: &[u8]) -> Result<Chunk<'_>, CodecError> {
+    Chunk::read(input).map_err(|reason| CodecError::malformed(NAME, reason))
+}
+
+/// Where chunks are decoded to.
+struct Target<'a> {
+    frame: &'a Frame,
+    out: &'a mut [u8],
+    block: Vec<u8>,
+    /// The first block of a chunk, where others refer to it.
+    first: Vec<u8>,
+    work: Work,
+}
+
+impl Target<'_> {
+    fn decode(&mut self, number: usize, chunk: &Chunk, contexts: &mut Contexts) -> Option<()> {
+        let Some(grid) = &self.frame.grid else {
+            let out = self.out.get_mut(self.frame.range(number)?)?;
+            return if out.len() == chunk.len { chunk.decode(out, contexts) } else { None };
+        };
+        let size = self.frame.type_size;
+        let bytes = |elements: Option<usize>| elements?.checked_mul(size);
+        if bytes(grid.block_len())? != chunk.block_len || bytes(grid.chunk_len())? != chunk.len {
+            return None;
+        }
+        self.first.clear();
+        for block in 0..grid.blocks()? {
+            self.decode_block(grid, number, block, chunk, contexts)?;
+        }
+        Some(())
+    }
+
+    fn decode_block(
+        &mut self,
+        grid: &Grid,
+        number: usize,
+        block: usize,
+        chunk: &Chunk,
+        contexts: &mut Contexts,
+    ) -> Option<()> {
+        let size = self.frame.type_size;
+        let region = grid.region(number, block);
+        let first = (block > 0).then_some(&*self.first);
+        let place = grid.contiguous(&region).and_then(|start| {
+            let start = start.checked_mul(size)?;
+            Some(start..start.checked_add(chunk.block_len)?)
+        });
+        let keep = block == 0 && chunk.refers_to_first();
+        if let Some(out) = place.and_then(|place| self.out.get_mut(place)) {
+            chunk.decode_block(block, first, out, &mut self.work, contexts)?;
+            if keep {
+                self.first = out.to_vec();
+            }
+            return Some(());
+        }
+        // A block is not longer than the array, but for what it has beyond its edges.
+        if chunk.block_len > self.out.len().saturating_mul(2).saturating_add(1 << 16) {
+            return None;
+        }
+        self.block.resize(chunk.block_len, 0);
+        chunk.decode_block(block, first, &mut self.block, &mut self.work, contexts)?;
+        if keep {
+            self.first.clone_from(&self.block);
+        }
+        grid.scatter(&region, size, &self.block, self.out)
+    }
+
+    /// One value for all elements of a chunk.
+    fn fill(&mut self, number: usize, value: &[u8]) -> Option<()> {
+        let Some(grid) = &self.frame.grid else {
+            chunk::repeat(value, self.out.get_mut(self.frame.range(number)?)?);
+            return Some(());
+        };
+        let size = self.frame.type_size;
+        let len = grid.block_len()?.checked_mul(size)?;
+        if len > self.out.len().saturating_mul(2).saturating_add(1 << 16) {
+            return None;
+        }
+        self.block.resize(len, 0);
+        chunk::repeat(value, &mut self.block);
+        for block in 0..grid.blocks()? {
+            grid.scatter(&grid.region(number, block), size, &self.block, self.out)?;
+        }
+        Some(())
+    }
+}
+
+fn damaged() -> CodecError {
+    CodecError::malformed(NAME, "the frame is damaged or cut short")
+}

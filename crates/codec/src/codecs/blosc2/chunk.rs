@@ -1,0 +1,252 @@
+//! Chunks of Blosc 2, and those of Blosc 1, which have a shorter header (`hdf5-netcdf4.md` G.3).
+use super::filters::{Filter, undo};
+use crate::codecs::block::{Format, decompress};
+use crate::scratch::Contexts;
+use std::ops::Range;
+
+/// A chunk whose header makes sense.
+#[derive(Debug)]
+pub(crate) struct Chunk<'a> {
+    bytes: &'a [u8],
+    /// Decoded bytes.
+    pub(crate) len: usize,
+    pub(crate) type_size: usize,
+    /// Bytes of a decoded block.
+    pub(crate) block_len: usize,
+    /// Where the header ends.
+    head: usize,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// The bytes as they are.
+    Raw,
+    /// One value again and again.
+    Repeated(Vec<u8>),
+    Blocks(Blocks),
+}
+
+#[derive(Debug)]
+struct Blocks {
+    format: Format,
+    /// Whether full blocks are one stream for every byte of an element.
+    split: bool,
+    /// What to undo, in that order.
+    filters: Vec<Filter>,
+}
+
+/// Memory for blocks between filters.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    first: Vec<u8>,
+    second: Vec<u8>,
+}
+
+impl<'a> Chunk<'a> {
+    /// Reads the header; bytes behind the chunk are cut off. An error says what it is that cannot be.
+    pub(crate) fn read(input: &'a [u8]) -> Result<Self, &'static str> {
+        let cut = "the chunk is cut short";
+        let flags = *input.get(2).ok_or(cut)?;
+        // Both shuffles at once are the mark of a long header.
+        let head = if flags & 5 == 5 { 32 } else { 16 };
+        let length = |at| length(input, at).ok_or(cut);
+        let (len, block_len, encoded_len) = (length(4)?, length(8)?, length(12)?);
+        let bytes = input.get(..encoded_len).filter(|bytes| bytes.len() >= head).ok_or(cut)?;
+        let type_size = usize::from(bytes[3]).max(1);
+        if block_len == 0 && len > 0 {
+            return Err("blocks have no bytes");
+        }
+        let body = body(bytes, head, flags)?;
+        Ok(Self { bytes, len, type_size, block_len, head, body })
+    }
+
+    /// Decodes all into `out`, which has the length of the chunk.
+    pub(crate) fn decode(&self, out: &mut [u8], contexts: &mut Contexts) -> Option<()> {
+        let mut work = Work::default();
+        match &self.body {
+            Body::Raw => out.copy_from_slice(self.raw(0..self.len)?),
+            Body::Repeated(value) => repeat(value, out),
+            Body::Blocks(blocks) => {
+                let (first, rest) = out.split_at_mut(self.block_len.min(out.len()));
+                self.block(blocks, 0, None, first, &mut work, contexts)?;
+                for (index, out) in rest.chunks_mut(self.block_len.max(1)).enumerate() {
+                    self.block(blocks, index + 1, Some(first), out, &mut work, contexts)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Decodes block `index` into `out`, which has its length; `first` is the first block, for the others.
+    pub(crate) fn decode_block(
+        &self,
+        index: usize,
+        first: Option<&[u8]>,
+        out: &mut [u8],
+        work: &mut Work,
+        contexts: &mut Contexts,
+    ) -> Option<()> {
+        let start = index.checked_mul(self.block_len)?;
+        match &self.body {
+            Body::Raw => out.copy_from_slice(self.raw(start..start.checked_add(out.len())?)?),
+            Body::Repeated(value) => repeat(value, out),
+            Body::Blocks(blocks) => self.block(blocks, index, first, out, work, contexts)?,
+        }
+        Some(())
+    }
+
+    /// Whether blocks are decoded with the help of the first.
+    pub(super) fn refers_to_first(&self) -> bool {
+        matches!(&self.body, Body::Blocks(blocks) if blocks.filters.contains(&Filter::Delta))
+    }
+
+    fn raw(&self, range: Range<usize>) -> Option<&[u8]> {
+        self.bytes.get(self.head..)?.get(range)
+    }
+
+    fn block(
+        &self,
+        blocks: &Blocks,
+        index: usize,
+        first: Option<&[u8]>,
+        out: &mut [u8],
+        work: &mut Work,
+        contexts: &mut Contexts,
+    ) -> Option<()> {
+        if out.is_empty() {
+            return Some(());
+        }
+        let start = length(self.bytes, index.checked_mul(4)?.checked_add(self.head)?)?;
+        let input = self.bytes.get(start..)?;
+        let split = blocks.split && out.len() == self.block_len && self.can_split(out.len());
+        let streams = if split { self.type_size } else { 1 };
+        let moving = blocks.filters.iter().filter(|filter| filter.moves()).count();
+        if moving == 0 {
+            self.streams(blocks, streams, input, out, contexts)?;
+        } else {
+            work.first.resize(out.len(), 0);
+            self.streams(blocks, streams, input, &mut work.first, contexts)?;
+        }
+        let mut left = moving;
+        for filter in &blocks.filters {
+            if !filter.moves() {
+                let bytes = if left == 0 { &mut *out } else { &mut work.first };
+                undo_in_place(*filter, first, bytes, self.type_size);
+                continue;
+            }
+            left -= 1;
+            work.second.resize(out.len(), 0);
+            if left == 0 {
+                undo(*filter, &work.first, &mut work.second, out);
+            } else {
+                let mut between = vec![0; out.len()];
+                undo(*filter, &work.first, &mut work.second, &mut between);
+                work.first = between;
+            }
+        }
+        Some(())
+    }
+
+    /// Blosc 1 splits only blocks of that many elements, which are not larger than that.
+    fn can_split(&self, len: usize) -> bool {
+        self.head == 32 || (self.type_size <= 16 && len / self.type_size >= 128)
+    }
+
+    fn streams(
+        &self,
+        blocks: &Blocks,
+        streams: usize,
+        mut input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Option<()> {
+        let width = out.len() / streams;
+        if width == 0 || !out.len().is_multiple_of(streams) {
+            return None;
+        }
+        for out in out.chunks_exact_mut(width) {
+            let (len, behind) = input.split_first_chunk::<4>()?;
+            let len = i32::from_le_bytes(*len);
+            input = behind;
+            let Ok(len) = usize::try_from(len) else {
+                // A run of one byte.
+                let (&token, behind) = input.split_first()?;
+                let value = u8::try_from(len.checked_neg()?).ok().filter(|_| token & 1 == 1)?;
+                out.fill(value);
+                input = behind;
+                continue;
+            };
+            let (encoded, behind) = input.split_at_checked(len)?;
+            match len {
+                0 if self.head == 32 => out.fill(0),
+                _ if len == width => out.copy_from_slice(encoded),
+                _ => decompress(blocks.format, encoded, out, contexts)?,
+            }
+            input = behind;
+        }
+        Some(())
+    }
+}
+
+fn undo_in_place(filter: Filter, first: Option<&[u8]>, bytes: &mut [u8], type_size: usize) {
+    match (filter, first) {
+        (Filter::Delta, Some(first)) => super::filters::undo_delta(first, bytes),
+        (Filter::Delta, None) => super::filters::undo_first_delta(bytes, type_size),
+        _ => {}
+    }
+}
+
+fn body(bytes: &[u8], head: usize, flags: u8) -> Result<Body, &'static str> {
+    let special = bytes.get(31).filter(|_| head == 32).map_or(0, |flags| (flags >> 4) & 7);
+    let type_size = usize::from(bytes[3]).max(1);
+    match special {
+        0 => {}
+        // Values that were never set are zero here.
+        1 | 4 => return Ok(Body::Repeated(vec![0])),
+        2 if type_size == 4 => return Ok(Body::Repeated(f32::NAN.to_le_bytes().to_vec())),
+        2 if type_size == 8 => return Ok(Body::Repeated(f64::NAN.to_le_bytes().to_vec())),
+        3 => {
+            let value = bytes.get(32..32 + type_size).ok_or("the chunk is cut short")?;
+            return Ok(Body::Repeated(value.to_vec()));
+        }
+        _ => return Err("a kind of chunk that is not known"),
+    }
+    if flags & 2 != 0 {
+        return Ok(Body::Raw);
+    }
+    if head == 32 && bytes.get(31).is_some_and(|flags| flags & 1 != 0) {
+        return Err("chunks with a dictionary are not supported");
+    }
+    let format = match flags >> 5 {
+        0 => Format::BloscLz,
+        1 => Format::Lz4,
+        2 => Format::Snappy,
+        3 => Format::Zlib,
+        4 => Format::Zstd,
+        _ => return Err("a compressor that is not known"),
+    };
+    let filters = if head == 32 {
+        let codes = bytes.get(16..22).zip(bytes.get(24..30)).ok_or("the chunk is cut short")?;
+        super::filters::pipeline(codes, type_size, bytes[0])?
+    } else {
+        super::filters::classic(flags, type_size)
+    };
+    Ok(Body::Blocks(Blocks { format, split: flags & 16 == 0, filters }))
+}
+
+pub(super) fn repeat(value: &[u8], out: &mut [u8]) {
+    if let [byte] = value {
+        out.fill(*byte);
+        return;
+    }
+    for out in out.chunks_mut(value.len().max(1)) {
+        crate::codec::copy_prefix(value, out);
+    }
+}
+
+/// A length of 4 bytes, which is not negative.
+fn length(bytes: &[u8], at: usize) -> Option<usize> {
+    let word = bytes.get(at..)?.first_chunk()?;
+    usize::try_from(i32::from_le_bytes(*word)).ok()
+}

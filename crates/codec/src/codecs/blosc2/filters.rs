@@ -1,0 +1,111 @@
+//! The filters of Blosc 2 before its compressors.
+use crate::codec::copy_prefix;
+use crate::codecs::bitplanes::bit_unshuffle;
+use crate::codecs::shuffle::unshuffle;
+
+/// A filter that is undone block by block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filter {
+    Shuffle(usize),
+    /// Elements of that size; those beyond the last group of 8 are kept, or else (as Blosc 1 has it) all elements are
+    /// when they are not whole groups.
+    BitShuffle {
+        size: usize,
+        keeps_rest: bool,
+    },
+    /// Bytes as differences from those before, in the planes that a shuffle made.
+    ByteDelta(usize),
+    /// Exclusive or with the first block, or, in that, with the element before.
+    Delta,
+}
+
+impl Filter {
+    /// Whether bytes go elsewhere, so that a second block is needed.
+    pub(super) fn moves(self) -> bool {
+        self != Self::Delta
+    }
+}
+
+/// Filters by their codes and parameters, in the order of undoing.
+pub(super) fn pipeline(
+    (codes, metas): (&[u8], &[u8]),
+    type_size: usize,
+    version: u8,
+) -> Result<Vec<Filter>, &'static str> {
+    let mut filters = Vec::new();
+    for (&code, &meta) in codes.iter().zip(metas).rev() {
+        let size = if meta == 0 { type_size } else { usize::from(meta) };
+        match code {
+            // Nothing, and a loss of precision.
+            0 | 4 => {}
+            1 => filters.push(Filter::Shuffle(size)),
+            2 => filters.push(Filter::BitShuffle { size: type_size, keeps_rest: version > 2 }),
+            3 => filters.push(Filter::Delta),
+            35 => filters.push(Filter::ByteDelta(size)),
+            _ => return Err("a filter that is not known"),
+        }
+    }
+    Ok(filters)
+}
+
+/// The filter that the flags of Blosc 1 tell.
+pub(super) fn classic(flags: u8, size: usize) -> Vec<Filter> {
+    match flags & 5 {
+        1 => vec![Filter::Shuffle(size)],
+        4 => vec![Filter::BitShuffle { size, keeps_rest: false }],
+        _ => Vec::new(),
+    }
+}
+
+/// Undoes a filter that moves bytes; all slices have the same length.
+pub(super) fn undo(filter: Filter, input: &[u8], spare: &mut [u8], out: &mut [u8]) {
+    match filter {
+        Filter::Shuffle(size) => unshuffle(input, size.max(1), out),
+        Filter::BitShuffle { size, keeps_rest } => {
+            undo_bit_shuffle(input, size.max(1), keeps_rest, spare, out)
+        }
+        Filter::ByteDelta(size) => undo_byte_delta(input, size.max(1), out),
+        Filter::Delta => copy_prefix(input, out),
+    }
+}
+
+fn undo_bit_shuffle(input: &[u8], size: usize, keeps_rest: bool, spare: &mut [u8], out: &mut [u8]) {
+    let whole = input.len() / (8 * size) * (8 * size);
+    let elements = input.len() / size * size;
+    let whole = if keeps_rest || whole == elements { whole } else { 0 };
+    let (planes, rest) = input.split_at(whole);
+    let (out, out_rest) = out.split_at_mut(whole);
+    bit_unshuffle(planes, size, spare.get_mut(..whole).unwrap_or_default(), out);
+    out_rest.copy_from_slice(rest);
+}
+
+fn undo_byte_delta(input: &[u8], size: usize, out: &mut [u8]) {
+    let width = input.len() / size;
+    copy_prefix(input, out);
+    for plane in out.chunks_exact_mut(width.max(1)).take(size) {
+        let mut sum = 0u8;
+        for byte in plane {
+            sum = sum.wrapping_add(*byte);
+            *byte = sum;
+        }
+    }
+}
+
+/// Undoes the differences of a block from the first.
+pub(super) fn undo_delta(first: &[u8], bytes: &mut [u8]) {
+    for (byte, first) in bytes.iter_mut().zip(first) {
+        *byte ^= first;
+    }
+}
+
+/// Undoes the differences of the elements of the first block.
+pub(super) fn undo_first_delta(bytes: &mut [u8], size: usize) {
+    let size = match size {
+        1 | 2 | 4 | 8 => size,
+        _ if size.is_multiple_of(8) => 8,
+        _ => 1,
+    };
+    for at in size..bytes.len() / size * size {
+        bytes[at] ^= bytes[at - size];
+    }
+}

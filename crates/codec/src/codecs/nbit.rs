@@ -1,0 +1,266 @@
+//! N-bit packing (HDF5 filter 5): of every number only the bits that its type gives a meaning, highest first, one
+//! number after the other without gaps (`hdf5-netcdf4.md` G.2).
+use crate::CodecError;
+use crate::bits::{BitWriter, Bits};
+use crate::codec::{Codec, with_room};
+use crate::scratch::{Buffer, Contexts};
+
+const NAME: &str = "nbit";
+
+/// Types within types.
+const MOST_DEPTH: usize = 32;
+
+/// N-bit packing of elements of one type.
+#[derive(Debug)]
+pub(crate) struct Nbit {
+    element: Field,
+    /// Elements of a chunk.
+    count: usize,
+}
+
+/// What an element, or a part of it, is made of.
+#[derive(Debug)]
+enum Field {
+    Number(Number),
+    /// As many of the field as fit.
+    Array {
+        len: usize,
+        field: Box<Field>,
+    },
+    /// Fields and where they begin.
+    Compound {
+        len: usize,
+        members: Vec<(usize, Field)>,
+    },
+    /// Bytes that are kept as they are.
+    Plain(usize),
+}
+
+/// A number of `len` bytes, of which `bits` bits from bit `offset` on are kept.
+#[derive(Debug, Clone, Copy)]
+struct Number {
+    len: usize,
+    big_endian: bool,
+    bits: u32,
+    offset: u32,
+}
+
+impl Nbit {
+    /// From the numbers that HDF5 stores; `None` when nothing is packed.
+    ///
+    /// # Errors
+    /// `Malformed` when they describe no type.
+    pub(crate) fn new(parameters: &[u32]) -> Result<Option<Self>, CodecError> {
+        let [_, plain, count, fields @ ..] = parameters else {
+            return Err(CodecError::malformed(
+                NAME,
+                format!("{} parameters describe no type", parameters.len()),
+            ));
+        };
+        if *plain != 0 {
+            return Ok(None);
+        }
+        let mut words = fields.iter().copied();
+        let element = Field::parse(&mut words, 0).ok_or_else(|| {
+            CodecError::malformed(NAME, format!("parameters {parameters:?} describe no type"))
+        })?;
+        Ok(Some(Self { element, count: usize::try_from(*count).unwrap_or(usize::MAX) }))
+    }
+
+    fn decode_whole(&self, input: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
+        let bits = &mut Bits::new(input);
+        let decoded = match &self.element {
+            Field::Number(number) => number.unpack_all(bits, out),
+            field => {
+                out.fill(0);
+                out.chunks_exact_mut(field.len()).try_for_each(|out| field.unpack(bits, out))
+            }
+        };
+        decoded.ok_or_else(|| {
+            CodecError::malformed(NAME, format!("{} bytes do not hold the chunk", input.len()))
+        })
+    }
+}
+
+impl Codec for Nbit {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn encoded_len(&self, len: usize) -> Option<usize> {
+        let bits = (len / self.element.len()).checked_mul(self.element.bits()?)?;
+        Some(bits / 8 + 1)
+    }
+
+    fn decoded_len(&self, _: &[u8]) -> Result<Option<usize>, CodecError> {
+        Ok(Some(self.count.saturating_mul(self.element.len())))
+    }
+
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let len = self.count.saturating_mul(self.element.len());
+        with_room(NAME, len, out, contexts, |out, _| self.decode_whole(input, out))
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        let (elements, tail) = input.split_at(input.len() / self.element.len() * self.element.len());
+        if !tail.is_empty() {
+            return Err(CodecError::unsupported(
+                NAME,
+                format!("{} bytes are not whole elements", input.len()),
+            ));
+        }
+        let len = self.encoded_len(input.len());
+        let len = len.ok_or_else(|| CodecError::unsupported(NAME, format!("{} bytes", input.len())))?;
+        let room = out.prepare(len);
+        room.fill(0);
+        let mut bits = BitWriter::new(room);
+        elements.chunks_exact(self.element.len()).for_each(|element| self.element.pack(&mut bits, element));
+        bits.finish();
+        Ok(())
+    }
+}
+
+impl Field {
+    fn parse(words: &mut impl Iterator<Item = u32>, depth: usize) -> Option<Self> {
+        let (class, len) = (words.next()?, usize::try_from(words.next()?).ok().filter(|&len| len > 0)?);
+        if depth > MOST_DEPTH {
+            return None;
+        }
+        match class {
+            1 => Number::parse(len, words).map(Self::Number),
+            2 => {
+                let field = Box::new(Self::parse(words, depth + 1)?);
+                (len.is_multiple_of(field.len())).then_some(Self::Array { len, field })
+            }
+            3 => {
+                let count = words.next()?;
+                let mut members = Vec::new();
+                for _ in 0..count {
+                    let offset = usize::try_from(words.next()?).ok()?;
+                    let member = Self::parse(words, depth + 1)?;
+                    offset.checked_add(member.len()).filter(|&end| end <= len)?;
+                    members.push((offset, member));
+                }
+                (!members.is_empty()).then_some(Self::Compound { len, members })
+            }
+            4 => Some(Self::Plain(len)),
+            _ => None,
+        }
+    }
+
+    /// Bytes of the decoded field; not zero.
+    fn len(&self) -> usize {
+        match self {
+            Self::Number(number) => number.len,
+            Self::Array { len, .. } | Self::Compound { len, .. } | Self::Plain(len) => *len,
+        }
+    }
+
+    /// Bits of the packed field; not zero.
+    fn bits(&self) -> Option<usize> {
+        match self {
+            Self::Number(number) => usize::try_from(number.bits).ok(),
+            Self::Array { len, field } => field.bits()?.checked_mul(len / field.len()),
+            Self::Compound { members, .. } => {
+                members.iter().try_fold(0usize, |sum, (_, member)| sum.checked_add(member.bits()?))
+            }
+            Self::Plain(len) => len.checked_mul(8),
+        }
+    }
+
+    /// Unpacks into bytes that are zero.
+    fn unpack(&self, bits: &mut Bits, out: &mut [u8]) -> Option<()> {
+        match self {
+            Self::Number(number) => number.unpack(bits, out),
+            Self::Array { field, .. } => {
+                out.chunks_exact_mut(field.len()).try_for_each(|out| field.unpack(bits, out))
+            }
+            Self::Compound { members, .. } => members.iter().try_for_each(|(start, member)| {
+                member.unpack(bits, out.get_mut(*start..*start + member.len())?)
+            }),
+            Self::Plain(_) => out.iter_mut().try_for_each(|out| {
+                *out = u8::try_from(bits.take(8)?).ok()?;
+                Some(())
+            }),
+        }
+    }
+
+    fn pack(&self, bits: &mut BitWriter, input: &[u8]) {
+        match self {
+            Self::Number(number) => number.pack(bits, input),
+            Self::Array { field, .. } => {
+                input.chunks_exact(field.len()).for_each(|input| field.pack(bits, input));
+            }
+            Self::Compound { members, .. } => members.iter().for_each(|(start, member)| {
+                member.pack(bits, input.get(*start..*start + member.len()).unwrap_or_default());
+            }),
+            Self::Plain(_) => input.iter().for_each(|byte| bits.put(u64::from(*byte), 8)),
+        }
+    }
+}
+
+impl Number {
+    fn parse(len: usize, words: &mut impl Iterator<Item = u32>) -> Option<Self> {
+        let (order, bits, offset) = (words.next()?, words.next()?, words.next()?);
+        let end = usize::try_from(bits.checked_add(offset)?).ok()?;
+        let sound = order <= 1 && bits > 0 && end <= len.checked_mul(8)?;
+        sound.then_some(Self { len, big_endian: order == 1, bits, offset })
+    }
+
+    fn unpack_all(self, bits: &mut Bits, out: &mut [u8]) -> Option<()> {
+        match self.len {
+            1 => self.unpack_words::<1>(bits, out),
+            2 => self.unpack_words::<2>(bits, out),
+            4 => self.unpack_words::<4>(bits, out),
+            8 => self.unpack_words::<8>(bits, out),
+            len => {
+                out.fill(0);
+                out.chunks_exact_mut(len).try_for_each(|out| self.unpack(bits, out))
+            }
+        }
+    }
+
+    /// All numbers of a length that fits into a word.
+    fn unpack_words<const N: usize>(self, bits: &mut Bits, out: &mut [u8]) -> Option<()> {
+        for out in out.as_chunks_mut::<N>().0 {
+            let word = (bits.take_long(self.bits)? << self.offset).to_le_bytes();
+            *out = if self.big_endian {
+                std::array::from_fn(|i| word[N - 1 - i])
+            } else {
+                std::array::from_fn(|i| word[i])
+            };
+        }
+        Some(())
+    }
+
+    /// One number of any length, into bytes that are zero.
+    fn unpack(self, bits: &mut Bits, out: &mut [u8]) -> Option<()> {
+        self.pieces().try_for_each(|(place, shift, count)| {
+            let piece = bits.take(count)? << shift;
+            *out.get_mut(place)? |= u8::try_from(piece).ok()?;
+            Some(())
+        })
+    }
+
+    fn pack(self, bits: &mut BitWriter, input: &[u8]) {
+        for (place, shift, count) in self.pieces() {
+            bits.put(u64::from(input.get(place).copied().unwrap_or(0) >> shift), count);
+        }
+    }
+
+    /// The parts of the bytes that are kept, highest first: place of the byte, shift, number of bits.
+    fn pieces(self) -> impl Iterator<Item = (usize, u32, u32)> {
+        let end = self.offset + self.bits;
+        (self.offset / 8..end.div_ceil(8)).rev().map(move |byte| {
+            let (low, high) = (self.offset.max(byte * 8), end.min(byte * 8 + 8));
+            let place = usize::try_from(byte).unwrap_or(usize::MAX);
+            let place = if self.big_endian { self.len - 1 - place } else { place };
+            (place, low % 8, high - low)
+        })
+    }
+}

@@ -1,0 +1,199 @@
+//! Scale-offset packing (HDF5 filter 6): distances from the smallest value, in as few bits as they need, those of
+//! floats rounded to a number of decimal digits first (`hdf5-netcdf4.md` G.2).
+//!
+//! A chunk is the number of bits (4 bytes), the length of the smallest value (1 byte: 8), that value (8 bytes), nothing
+//! up to byte 21, and the packed distances, highest bit first. All ones stand for the fill value, if there is one.
+use crate::CodecError;
+use crate::bits::{BitWriter, Bits};
+use crate::codec::{Codec, with_room};
+use crate::scratch::{Buffer, Contexts};
+
+const NAME: &str = "scaleoffset";
+const HEAD: usize = 21;
+
+/// Scale-offset packing of numbers of one type.
+#[derive(Debug)]
+pub(crate) struct ScaleOffset {
+    number: Number,
+    /// Bytes of a number.
+    size: usize,
+    big_endian: bool,
+    /// The bits of the fill value.
+    fill: Option<u64>,
+    /// Numbers of a chunk.
+    count: usize,
+}
+
+/// What is packed.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    /// Integers, in a number of bits if that is not 0.
+    Integer { bits: u32, signed: bool },
+    /// Floats that keep that many decimal digits.
+    Float { digits: i32 },
+}
+
+/// What a chunk begins with.
+struct Head {
+    bits: u32,
+    least: u64,
+}
+
+impl ScaleOffset {
+    /// From the numbers that HDF5 stores; `None` when nothing is packed.
+    ///
+    /// # Errors
+    /// `Malformed` when they make no sense.
+    pub(crate) fn new(parameters: &[u32]) -> Result<Option<Self>, CodecError> {
+        let bad = || CodecError::malformed(NAME, format!("parameters {parameters:?} make no sense"));
+        let [kind, factor, count, class, size, signed, order, filled, fill @ ..] = parameters else {
+            return Err(bad());
+        };
+        let number = match (kind, class) {
+            (0, 1) => Number::Float { digits: factor.cast_signed() },
+            (1, 1) => return Err(CodecError::unsupported(NAME, "scaling by exponents")),
+            (2, 0) => Number::Integer { bits: *factor, signed: *signed == 1 },
+            _ => return Err(bad()),
+        };
+        let size = usize::try_from(*size).ok().filter(|size| match number {
+            Number::Float { .. } => matches!(size, 4 | 8),
+            Number::Integer { .. } => matches!(size, 1 | 2 | 4 | 8),
+        });
+        let (size, count) = size.zip(usize::try_from(*count).ok()).ok_or_else(bad)?;
+        let word = |index: usize| fill.get(index).copied().map_or(0, u64::from);
+        let fill = (*filled == 1).then(|| (word(0) | (word(1) << 32)) & mask(8 * width(size)));
+        // All bits of integers: the library leaves the chunk as it is.
+        if matches!(number, Number::Integer { bits, .. } if bits >= 8 * width(size)) {
+            return Ok(None);
+        }
+        Ok(Some(Self { number, size, big_endian: *order == 1, fill, count }))
+    }
+
+    fn decode_whole(&self, input: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
+        let head = Head::read(input).filter(|head| head.bits <= 8 * width(self.size));
+        let head =
+            head.ok_or_else(|| CodecError::malformed(NAME, "the chunk begins with no number of bits"))?;
+        let body = input.get(HEAD..).unwrap_or_default();
+        let decoded = match self.size {
+            1 => self.unpack::<1>(&head, body, out),
+            2 => self.unpack::<2>(&head, body, out),
+            4 => self.unpack::<4>(&head, body, out),
+            _ => self.unpack::<8>(&head, body, out),
+        };
+        decoded.ok_or_else(|| {
+            CodecError::malformed(NAME, format!("{} bytes do not hold the chunk", input.len()))
+        })
+    }
+
+    fn unpack<const N: usize>(&self, head: &Head, body: &[u8], out: &mut [u8]) -> Option<()> {
+        if head.bits == 8 * width(N) {
+            out.copy_from_slice(body.get(..out.len())?);
+            self.turn(out);
+            return Some(());
+        }
+        let store = |value: u64| self.store::<N>(value);
+        let out = out.as_chunks_mut::<N>().0;
+        if head.bits == 0 {
+            out.fill(store(head.least));
+            return Some(());
+        }
+        let fill = self.fill.map(|fill| (mask(head.bits), store(fill)));
+        let mut bits = Bits::new(body);
+        for out in out {
+            let distance = bits.take_long(head.bits)?;
+            *out = match fill {
+                Some((all_ones, fill)) if distance == all_ones => fill,
+                _ => store(self.value(distance, head.least)),
+            };
+        }
+        Some(())
+    }
+
+    /// Numbers that are not packed have the byte order of the machine that wrote them: little-endian, as all have now.
+    fn turn(&self, numbers: &mut [u8]) {
+        if self.big_endian {
+            numbers.chunks_exact_mut(self.size).for_each(<[u8]>::reverse);
+        }
+    }
+
+    /// The bits of the number at a distance from the least one. Floats are computed in their own precision, as the
+    /// library does.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "distances become floats with rounding, as in C; floats of 4 bytes have 4 bytes"
+    )]
+    fn value(&self, distance: u64, least: u64) -> u64 {
+        match (self.number, self.size) {
+            (Number::Integer { .. }, _) => least.wrapping_add(distance),
+            (Number::Float { digits }, 4) => {
+                let scale = 10f32.powf(digits as f32);
+                let value = (distance as u32).cast_signed() as f32 / scale + f32::from_bits(least as u32);
+                u64::from(value.to_bits())
+            }
+            (Number::Float { digits }, _) => {
+                let scale = 10f64.powf(f64::from(digits));
+                (distance.cast_signed() as f64 / scale + f64::from_bits(least)).to_bits()
+            }
+        }
+    }
+
+    fn store<const N: usize>(&self, value: u64) -> [u8; N] {
+        let word = value.to_le_bytes();
+        if self.big_endian {
+            std::array::from_fn(|i| word[N - 1 - i])
+        } else {
+            std::array::from_fn(|i| word[i])
+        }
+    }
+}
+
+impl Codec for ScaleOffset {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn decoded_len(&self, _: &[u8]) -> Result<Option<usize>, CodecError> {
+        Ok(Some(self.count.saturating_mul(self.size)))
+    }
+
+    fn decode_into(
+        &self,
+        input: &[u8],
+        out: &mut [u8],
+        contexts: &mut Contexts,
+    ) -> Result<usize, CodecError> {
+        let len = self.count.saturating_mul(self.size);
+        with_room(NAME, len, out, contexts, |out, _| self.decode_whole(input, out))
+    }
+
+    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        if !input.len().is_multiple_of(self.size) {
+            return Err(CodecError::unsupported(
+                NAME,
+                format!("{} bytes are not whole numbers", input.len()),
+            ));
+        }
+        encode::encode(self, input, out);
+        Ok(())
+    }
+}
+
+impl Head {
+    fn read(input: &[u8]) -> Option<Self> {
+        let bits = u32::from_le_bytes(*input.first_chunk()?);
+        let least = u64::from_le_bytes(*input.get(5..)?.first_chunk()?);
+        (input.len() >= HEAD).then_some(Self { bits, least })
+    }
+}
+
+/// The lowest `bits` bits.
+fn mask(bits: u32) -> u64 {
+    u64::MAX.checked_shr(64 - bits.min(64)).unwrap_or(0)
+}
+
+fn width(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(8)
+}
+
+mod encode;

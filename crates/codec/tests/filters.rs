@@ -1,0 +1,161 @@
+//! Chunks that the HDF5 library and its registered filters encoded (`fixtures/filters.py`) are decoded to the same
+//! bytes, encoded again, and survive being cut and changed anywhere.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails may panic")]
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch};
+use ncirrus_model::CodecSpec;
+use serde_json::Value;
+use std::process::Command;
+
+struct Case {
+    name: String,
+    chain: CodecChain,
+    mask: u32,
+    encoded: Vec<u8>,
+    decoded: Vec<u8>,
+}
+
+fn hex(text: &Value) -> Vec<u8> {
+    let digits = text.as_str().unwrap().as_bytes();
+    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap();
+    digits.chunks_exact(2).map(|pair| u8::try_from(digit(pair[0]) * 16 + digit(pair[1])).unwrap()).collect()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap()
+}
+
+fn spec(filter: &Value) -> CodecSpec {
+    let parameters = filter["parameters"].as_array().unwrap();
+    CodecSpec::Hdf5 {
+        id: u32::try_from(number(&filter["hdf5"])).unwrap(),
+        parameters: parameters.iter().map(|value| u32::try_from(number(value)).unwrap()).collect(),
+        optional: false,
+    }
+}
+
+/// The chunks of a group of filters; none without the Python of the peers.
+fn cases(group: &str) -> Vec<Case> {
+    let Some(python) = ncirrus_testkit::corpus::peers_python() else { return Vec::new() };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/filters.py");
+    let output = Command::new(python).args([script, group]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let cases: Vec<Case> = String::from_utf8(output.stdout).unwrap().lines().map(read).collect();
+    assert!(!cases.is_empty());
+    cases
+}
+
+fn read(line: &str) -> Case {
+    let case: Value = serde_json::from_str(line).unwrap();
+    let name = case["name"].as_str().unwrap().to_owned();
+    let specs: Vec<CodecSpec> = case["specs"].as_array().unwrap().iter().map(spec).collect();
+    let element = Element { byte_len: Some(usize::try_from(number(&case["size"])).unwrap()) };
+    let info = ChunkInfo { shape: case["shape"].as_array().unwrap().iter().map(number).collect(), element };
+    let chain = Registry::builtin().bind(&specs, &info);
+    Case {
+        chain: chain.unwrap_or_else(|error| panic!("{name} {specs:?}: {error}")),
+        mask: u32::try_from(number(&case["mask"])).unwrap(),
+        encoded: hex(&case["encoded"]),
+        decoded: hex(&case["decoded"]),
+        name,
+    }
+}
+
+impl Case {
+    fn decode(&self, bytes: &[u8], mask: u32, scratch: &mut Scratch) -> Result<Vec<u8>, CodecError> {
+        let mut out = vec![0x55; self.decoded.len()];
+        let surplus = self.chain.decode_into(bytes, mask, &mut out, scratch)?;
+        assert_eq!(surplus, 0, "{}", self.name);
+        Ok(out)
+    }
+
+    fn is_decoded(&self, scratch: &mut Scratch) {
+        let decoded = self.decode(&self.encoded, self.mask, scratch);
+        let decoded = decoded.unwrap_or_else(|error| panic!("{}: {error}", self.name));
+        assert!(decoded == self.decoded, "{}: other bytes", self.name);
+        let whole = self.chain.decode(&self.encoded, self.mask, self.decoded.len(), scratch);
+        assert!(whole.as_ref() == Ok(&self.decoded), "{}: {:?}", self.name, whole.err());
+    }
+
+    fn is_encoded(&self, scratch: &mut Scratch) {
+        let (encoded, skipped) = match self.chain.encode(&self.decoded, scratch) {
+            Ok(encoded) => encoded,
+            Err(CodecError::Unsupported { .. }) => return,
+            Err(error) => panic!("{}: {error}", self.name),
+        };
+        let decoded = self.decode(&encoded, skipped, scratch);
+        let decoded = decoded.unwrap_or_else(|error| panic!("{}: encoded here: {error}", self.name));
+        assert!(decoded == self.decoded, "{}: other bytes after encoding", self.name);
+    }
+
+    /// Any result, but no panic, and no memory beyond what the chunk calls for.
+    fn is_safe(&self, scratch: &mut Scratch) {
+        if self.decoded.len() > 100_000 {
+            return;
+        }
+        let step = (self.encoded.len() / 25).max(1);
+        for at in (0..self.encoded.len()).step_by(step).chain(0..self.encoded.len().min(40)) {
+            let _ = self.decode_any(&self.encoded[..at], scratch);
+            for flip in [0x01, 0x80, 0xff] {
+                let mut bytes = self.encoded.clone();
+                bytes[at] ^= flip;
+                let _ = self.decode_any(&bytes, scratch);
+            }
+        }
+        assert!(scratch.byte_len() < 1 << 22, "{}: the buffers grew to {}", self.name, scratch.byte_len());
+    }
+
+    fn decode_any(&self, bytes: &[u8], scratch: &mut Scratch) -> Result<usize, CodecError> {
+        let mut out = vec![0; self.decoded.len()];
+        let _ = self.chain.decode(bytes, self.mask, self.decoded.len(), scratch);
+        self.chain.decode_into(bytes, self.mask, &mut out, scratch)
+    }
+}
+
+fn check(group: &str) {
+    let mut scratch = Scratch::default();
+    for case in cases(group) {
+        case.is_decoded(&mut scratch);
+        case.is_encoded(&mut scratch);
+        case.is_safe(&mut Scratch::default());
+    }
+}
+
+#[test]
+fn builtin() {
+    check("builtin");
+}
+
+#[test]
+fn nbit() {
+    check("nbit");
+}
+
+#[test]
+fn scaleoffset() {
+    check("scaleoffset");
+}
+
+#[test]
+fn bitshuffle() {
+    check("bitshuffle");
+}
+
+#[test]
+fn blosc() {
+    check("blosc");
+}
+
+#[test]
+fn blosc2() {
+    check("blosc2");
+}
+
+#[test]
+fn lz4() {
+    check("lz4");
+}
+
+#[test]
+fn lzf() {
+    check("lzf");
+}
