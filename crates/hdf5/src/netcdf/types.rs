@@ -37,7 +37,7 @@ enum State {
 impl Types {
     /// Takes note of a committed type. Those of atomic classes have no name of their own in netCDF.
     pub(super) fn commit(&mut self, object: Key, group: GroupId, name: &str, datatype: Arc<Datatype>) {
-        if is_user_type(&datatype) {
+        if is_user_type(&datatype) || matches!(native(&datatype), Native::None(_)) {
             self.by_address.entry(object).or_insert(self.known.len());
             self.known.push(Known { datatype, group, state: State::Waiting(name.to_owned()) });
         }
@@ -174,9 +174,8 @@ impl Types {
                 }
                 Ok(UserKind::Compound(fields))
             }
-            Native::Atomic(_) | Native::Array | Native::Reference | Native::None(_) => {
-                Err("no user-defined type".to_owned())
-            }
+            Native::None(reason) => Err(reason),
+            Native::Atomic(_) | Native::Array | Native::Reference => Err("no user-defined type".to_owned()),
         }
     }
 }
