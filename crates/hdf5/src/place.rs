@@ -7,6 +7,9 @@ mod pipeline;
 mod selection;
 mod virtuals;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use dataset::{dataset, layout};
 pub(crate) use pipeline::parse as filters;
 
