@@ -1,4 +1,6 @@
 //! What the tests of this crate share: files of bytes in memory, and files of the corpus.
+pub(crate) mod build;
+
 use crate::file::{File, load};
 use crate::object::ObjectRef;
 use bytes::Bytes;

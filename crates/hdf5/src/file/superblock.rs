@@ -190,3 +190,6 @@ const LONGEST: u64 = 128;
 /// How other known formats begin: a file of those is not searched further.
 const FOREIGN: [&[u8]; 8] =
     [b"CDF", b"PK\x03\x04", b"\x0e\x03\x13\x01", b"GRIB", b"II*\0", b"MM\0*", b"SIMPLE  =", b"\x1f\x8b"];
+
+#[cfg(test)]
+mod tests;
