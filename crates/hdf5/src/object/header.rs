@@ -121,3 +121,6 @@ const ONCE: [(u16, &str); 4] = [
     (kind::LAYOUT, "data layout"),
     (kind::SYMBOL_TABLE, "symbol table"),
 ];
+
+#[cfg(test)]
+mod tests;

@@ -64,3 +64,6 @@ fn in_header(view: &dyn View, file: &File, kind: u16, addr: Addr) -> Step<Resolv
 
 /// The flag of messages that lie elsewhere.
 const SHARED: u8 = 2;
+
+#[cfg(test)]
+mod tests;
