@@ -67,6 +67,8 @@ mod ffi;
 pub mod names;
 mod number;
 mod parameters;
+#[cfg(feature = "plugins")]
+mod plugin;
 mod registry;
 mod scratch;
 mod stream;
@@ -74,5 +76,7 @@ mod stream;
 pub use chain::CodecChain;
 pub use chunk::{ChunkInfo, Element};
 pub use error::CodecError;
-pub use registry::{CodecEntry, Registry};
+#[cfg(feature = "plugins")]
+pub use plugin::PluginOptions;
+pub use registry::{CodecEntry, Ignored, Origin, Registry};
 pub use scratch::Scratch;

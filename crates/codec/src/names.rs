@@ -102,7 +102,8 @@ pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
     Ok(Described { name, parameters, space: spec.space() })
 }
 
-fn find(spec: &CodecSpec) -> Option<&'static Name> {
+/// The row of the table for a description.
+pub(crate) fn find(spec: &CodecSpec) -> Option<&'static Name> {
     let has = |names: &[&str], wanted: &str| names.contains(&wanted);
     TABLE.iter().find(|name| match spec {
         // gzip shares the number of zlib and comes behind it in the table.
@@ -110,6 +111,12 @@ fn find(spec: &CodecSpec) -> Option<&'static Name> {
         CodecSpec::V2(_) => has(name.v2, &spec.identifier()),
         CodecSpec::V3 { name: wanted, .. } => has(name.v3, wanted),
     })
+}
+
+/// Whether chunks of that HDF5 filter can be decoded without a plugin.
+#[cfg(feature = "plugins")]
+pub(crate) fn is_built_in(hdf5: u32) -> bool {
+    TABLE.iter().any(|name| name.hdf5 == Some(hdf5) && name.decodes)
 }
 
 /// The parameters with those filled in that writers leave out, as numbers where writers put text (`nczarr.md` 11.2).

@@ -1,38 +1,84 @@
 //! Binding of descriptions to codecs.
 mod build;
+mod plugins;
 
 use crate::chain::Stage;
 use crate::codec::Codec;
 use crate::codecs::absent::Absent;
-use crate::names::TABLE;
+use crate::names::{self, Name, TABLE};
+#[cfg(feature = "plugins")]
+use crate::plugin::{PluginOptions, Plugins};
 use crate::{ChunkInfo, CodecChain, CodecError};
 use build::build;
-use ncirrus_model::CodecSpec;
+use ncirrus_model::{CodecSpace, CodecSpec};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The codecs that are there.
 #[derive(Debug, Clone, Default)]
-pub struct Registry(());
+pub struct Registry {
+    #[cfg(feature = "plugins")]
+    plugins: Option<Plugins>,
+}
 
 /// What is known of one codec.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CodecEntry {
+    /// What messages call it.
+    pub name: String,
     /// Its HDF5 filter number.
     pub hdf5: Option<u32>,
     /// Its Zarr v2 identifiers, the one that is written first.
-    pub v2: &'static [&'static str],
+    pub v2: Vec<String>,
     /// Its Zarr v3 names, the one that is written first.
-    pub v3: &'static [&'static str],
+    pub v3: Vec<String>,
+    /// The members of its Zarr v2 JSON, where they are known.
+    pub parameters: Vec<String>,
+    /// Where it comes from.
+    pub origin: Origin,
     /// Whether chunks can be decoded.
     pub decodes: bool,
     /// Whether chunks can be encoded.
     pub encodes: bool,
+    /// Whether encoding needs all parameters that the filter works with, those included that HDF5 would add.
+    pub needs_complete_parameters: bool,
+}
+
+/// Where a codec comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// This crate.
+    BuiltIn,
+    /// Shared libraries.
+    Plugin {
+        /// The library with the filter; `None` when it is a built-in one with another name.
+        filter: Option<PathBuf>,
+        /// The library or file that gives it its name in Zarr, unless the configuration does.
+        codec: Option<PathBuf>,
+    },
+}
+
+/// A library, or a file that declares codecs, that is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ignored {
+    /// Where it is; empty for declarations of the configuration.
+    pub path: PathBuf,
+    /// Why it is not used.
+    pub reason: String,
 }
 
 impl Registry {
     /// The codecs that this crate brings along.
     pub fn builtin() -> Self {
-        Self(())
+        Self::default()
+    }
+
+    /// Those, and what plugins offer.
+    #[cfg(feature = "plugins")]
+    pub fn with_plugins(options: PluginOptions) -> Self {
+        Self { plugins: Some(Plugins::new(options)) }
     }
 
     /// Binds descriptions, in the order of encoding, to codecs for chunks of that shape and element.
@@ -45,30 +91,103 @@ impl Registry {
         let mut stages = Vec::with_capacity(specs.len());
         for (position, spec) in specs.iter().enumerate() {
             let optional = matches!(spec, CodecSpec::Hdf5 { optional: true, .. });
-            let codec = match build(spec, &mut chunk, big_endian) {
+            let codec = match self.codec(spec, &mut chunk, big_endian) {
                 // Chunks that went without it can be read, and new ones go without it.
                 Err(CodecError::Unknown { codec } | CodecError::Unsupported { codec, .. }) if optional => {
                     Some(Arc::new(Absent { codec }) as Arc<dyn Codec>)
                 }
                 built => built?,
             };
-            stages.extend(codec.map(|codec| Stage { position, optional, codec }));
+            stages.extend(codec.map(|codec| {
+                let optional = optional && codec.encode_fault().is_none();
+                Stage { position, optional, codec }
+            }));
         }
         Ok(CodecChain::new(stages))
     }
 
-    /// All codecs that have a name here, those that can be named only included.
+    /// The codec for a description: built in, else of a plugin.
+    fn codec(
+        &self,
+        spec: &CodecSpec,
+        chunk: &mut ChunkInfo,
+        big_endian: bool,
+    ) -> Result<Option<Arc<dyn Codec>>, CodecError> {
+        if self.prefers_plugins()
+            && let Some(codec) = self.plugin_codec(spec, chunk, big_endian)
+        {
+            return codec;
+        }
+        match build(spec, chunk, big_endian) {
+            Err(error @ (CodecError::Unknown { .. } | CodecError::Unsupported { .. })) => {
+                self.plugin_codec(spec, chunk, big_endian).unwrap_or(Err(error))
+            }
+            built => built,
+        }
+    }
+
+    /// The same codec described in another name space, as [`names::translate`], plugins included.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn translate(
+        &self,
+        spec: &CodecSpec,
+        to: CodecSpace,
+        chunk: &ChunkInfo,
+    ) -> Result<CodecSpec, CodecError> {
+        match names::translate(spec, to, &chunk.element) {
+            Err(error @ (CodecError::Unknown { .. } | CodecError::Unsupported { .. })) => {
+                self.plugin_translation(spec, to, chunk).unwrap_or(Err(error))
+            }
+            translated => translated,
+        }
+    }
+
+    /// Whether chunks can be encoded with a codec of that description.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_encodes(&self, spec: &CodecSpec, chunk: &ChunkInfo) -> Result<(), CodecError> {
+        if self.entry(spec).is_some_and(|entry| !entry.encodes) {
+            return Err(CodecError::unsupported(&spec.identifier(), "it can be read but not written"));
+        }
+        match self.codec(spec, &mut chunk.clone(), false) {
+            Ok(Some(codec)) => codec.encode_fault().map_or(Ok(()), Err),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is known of the codec that a description is bound to; `None` when nothing is. Plugins are asked only when no
+    /// built-in codec decodes it, or when they are preferred.
+    pub fn entry(&self, spec: &CodecSpec) -> Option<CodecEntry> {
+        let built_in = names::find(spec).map(entry);
+        match &built_in {
+            Some(entry) if entry.decodes && !self.prefers_plugins() => built_in,
+            _ => self.plugin_entry(spec).or(built_in),
+        }
+    }
+
+    /// All codecs that have a name here, those that can be named only included, and those of plugins, which are loaded
+    /// for it.
     pub fn known(&self) -> Vec<CodecEntry> {
-        TABLE
-            .iter()
-            .map(|name| CodecEntry {
-                hdf5: name.hdf5,
-                v2: name.v2,
-                v3: name.v3,
-                decodes: name.decodes,
-                encodes: name.encodes,
-            })
-            .collect()
+        TABLE.iter().map(entry).chain(self.plugin_entries()).collect()
+    }
+}
+
+/// What is known of a built-in codec.
+fn entry(name: &Name) -> CodecEntry {
+    let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    CodecEntry {
+        name: name.label().to_owned(),
+        hdf5: name.hdf5,
+        v2: list(name.v2),
+        v3: list(name.v3),
+        parameters: list(name.kind.members()),
+        origin: Origin::BuiltIn,
+        decodes: name.decodes,
+        encodes: name.encodes,
+        needs_complete_parameters: false,
     }
 }
 

@@ -63,6 +63,29 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// The members of its Zarr v2 JSON that writers set.
+    pub(crate) fn members(self) -> &'static [&'static str] {
+        match self {
+            Self::Zlib | Self::Gzip | Self::Bzip2 => &["level"],
+            Self::Zstd => &["level", "checksum"],
+            Self::Shuffle => &["elementsize"],
+            Self::Szip => &["mask", "pixels-per-block"],
+            Self::Blosc => &["cname", "clevel", "shuffle", "blocksize"],
+            Self::Lz4 => &["acceleration"],
+            Self::Bitshuffle => &["elementsize", "blocksize", "compression", "level"],
+            Self::Lzma => &["format", "check", "preset", "filters"],
+            Self::Delta | Self::AsType => &["dtype", "astype"],
+            Self::FixedScaleOffset => &["offset", "scale", "dtype", "astype"],
+            Self::Quantize => &["digits", "dtype", "astype"],
+            Self::BitRound => &["keepbits"],
+            Self::Crc32 | Self::Crc32c | Self::Adler32 => &["location"],
+            Self::Transpose => &["order"],
+            _ => &[],
+        }
+    }
+}
+
 impl Name {
     /// What messages call it.
     pub(crate) fn label(&self) -> &'static str {

@@ -1,9 +1,9 @@
 //! The model as it is being edited, and what the format has accepted of it.
 use super::Writer;
 use super::target::Target;
-use ncirrus_codec::{CodecEntry, Element, Registry, names};
+use ncirrus_codec::{ChunkInfo, Element, Registry};
 use ncirrus_layout::{Abilities, Error, Result};
-use ncirrus_model::{CodecSpace, CodecSpec, Model, Selection, VarId};
+use ncirrus_model::{CodecSpace, CodecSpec, Model, Selection, Storage, VarId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -120,7 +120,12 @@ pub(super) fn translated(
             continue;
         };
         let byte_len = model.packed_len(variable.ty).and_then(|len| usize::try_from(len).ok());
-        let translate = |spec: &CodecSpec| in_space(spec, abilities.codecs, &Element { byte_len }, registry);
+        let shape = match &variable.storage {
+            Storage::Chunked(shape) => shape.clone(),
+            _ => Vec::new(),
+        };
+        let chunk = ChunkInfo { shape, element: Element { byte_len } };
+        let translate = |spec: &CodecSpec| in_space(spec, abilities.codecs, &chunk, registry);
         let filters = variable.filters.iter().map(translate).collect::<Result<Vec<_>>>();
         let filters = filters.map_err(|error| error.at_path(model.variable_path(var)))?;
         if filters != variable.filters
@@ -138,32 +143,21 @@ impl Writer {
     /// # Errors
     /// `Unsupported` naming the filter.
     pub fn check_filter(&self, spec: &CodecSpec, byte_len: Option<usize>) -> Result<()> {
-        in_space(spec, self.abilities.codecs, &Element { byte_len }, self.session.registry()).map(|_| ())
+        let chunk = ChunkInfo { shape: Vec::new(), element: Element { byte_len } };
+        in_space(spec, self.abilities.codecs, &chunk, self.session.registry()).map(|_| ())
     }
 }
 
 fn in_space(
     spec: &CodecSpec,
     space: Option<CodecSpace>,
-    element: &Element,
+    chunk: &ChunkInfo,
     registry: &Registry,
 ) -> Result<CodecSpec> {
     let space = space.ok_or_else(|| {
         Error::unsupported(format!("the format stores no filters, and {} is asked for", spec.identifier()))
     })?;
-    let translated = names::translate(spec, space, element).map_err(crate::decode::codec_error)?;
-    match registry.known().iter().find(|entry| is_named(entry, &translated)) {
-        Some(entry) if !entry.encodes => {
-            Err(Error::unsupported(format!("codec {} can be read but not written", spec.identifier())))
-        }
-        _ => Ok(translated),
-    }
-}
-
-fn is_named(entry: &CodecEntry, spec: &CodecSpec) -> bool {
-    match spec {
-        CodecSpec::Hdf5 { id, .. } => entry.hdf5 == Some(*id),
-        CodecSpec::V2(_) => entry.v2.contains(&spec.identifier().as_str()),
-        CodecSpec::V3 { name, .. } => entry.v3.contains(&name.as_str()),
-    }
+    let translated = registry.translate(spec, space, chunk).map_err(crate::decode::codec_error)?;
+    registry.check_encodes(&translated, chunk).map_err(crate::decode::codec_error)?;
+    Ok(translated)
 }

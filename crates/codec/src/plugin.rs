@@ -1,0 +1,164 @@
+//! Filters and codecs from shared libraries: HDF5's filter plugins, and netCDF's codec plugins that give them a name in
+//! Zarr (`nczarr.md` 11.9, 11.10).
+//!
+//! Nothing is loaded until a filter is needed that is not built in, or the list is asked for. Then every library of the
+//! directories is loaded, which runs code of theirs: a library that crashes takes the process with it.
+mod bound;
+mod declared;
+mod found;
+mod locations;
+#[expect(unsafe_code, reason = "calls into shared libraries")]
+mod native;
+mod pairing;
+
+use crate::codec::Codec;
+use crate::registry::{CodecEntry, Ignored};
+use crate::{ChunkInfo, CodecError};
+use declared::Declared;
+use found::{Filter, Found};
+use ncirrus_model::{CodecSpace, CodecSpec};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// Which plugins are used, and how.
+#[derive(Debug, Clone)]
+pub struct PluginOptions {
+    directories: Option<Vec<PathBuf>>,
+    declared: Vec<Declared>,
+    preferred: bool,
+    complete: bool,
+    concurrent: Vec<u32>,
+}
+
+impl Default for PluginOptions {
+    fn default() -> Self {
+        Self {
+            directories: None,
+            declared: Vec::new(),
+            preferred: false,
+            complete: false,
+            concurrent: STATELESS.to_vec(),
+        }
+    }
+}
+
+/// Filters whose registered implementations keep no state between calls: bzip2, LZ4, bit shuffle, Zstandard.
+const STATELESS: [u32; 4] = [307, 32004, 32008, 32015];
+
+impl PluginOptions {
+    /// Plugins of these directories instead of those that the environment names; none without directories.
+    #[must_use]
+    pub fn directories(self, directories: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self { directories: Some(directories.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// Names in Zarr for filters whose plugins have none: JSON as in the files `*.ncfilter.json` beside plugins.
+    ///
+    /// # Errors
+    /// `Malformed` when it is not such JSON.
+    pub fn declare(mut self, json: &str) -> Result<Self, CodecError> {
+        let declared = declared::parse(json);
+        let declared =
+            declared.map_err(|reason| CodecError::malformed("declared by configuration", reason))?;
+        self.declared.extend(declared);
+        Ok(self)
+    }
+
+    /// Whether plugins are used rather than built-in codecs (not by default).
+    #[must_use]
+    pub fn preferred(self, preferred: bool) -> Self {
+        Self { preferred, ..self }
+    }
+
+    /// Whether the parameters given for encoding are all that a filter needs, though its plugin would complete them with
+    /// HDF5's help (not by default: such a filter then refuses to encode).
+    #[must_use]
+    pub fn complete_parameters(self, complete: bool) -> Self {
+        Self { complete, ..self }
+    }
+
+    /// Filters (by HDF5 number) whose plugins several threads may use at once; by default those known to keep no state.
+    #[must_use]
+    pub fn concurrent(self, ids: impl IntoIterator<Item = u32>) -> Self {
+        Self { concurrent: ids.into_iter().collect(), ..self }
+    }
+}
+
+/// The plugins of a registry; loaded when first needed.
+#[derive(Debug, Clone)]
+pub(crate) struct Plugins(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    options: PluginOptions,
+    found: OnceLock<Found>,
+}
+
+/// What a description is bound to.
+#[derive(Debug)]
+pub(crate) enum Bound {
+    Codec(Arc<dyn Codec>),
+    /// A plugin gives the name, and a built-in codec does the work.
+    BuiltIn(CodecSpec),
+}
+
+impl Plugins {
+    pub(crate) fn new(options: PluginOptions) -> Self {
+        Self(Arc::new(Inner { options, found: OnceLock::new() }))
+    }
+
+    /// Whether they go before built-in codecs.
+    pub(crate) fn are_preferred(&self) -> bool {
+        self.0.options.preferred
+    }
+
+    /// The codec for a description, if a plugin has it.
+    ///
+    /// # Errors
+    /// When its parameters make no sense.
+    pub(crate) fn bind(&self, spec: &CodecSpec, chunk: &ChunkInfo) -> Option<Result<Bound, CodecError>> {
+        let filter = self.find(spec)?;
+        Some(bound::bind(filter, spec, chunk, &self.0.options))
+    }
+
+    /// A description in another name space, if a plugin has it.
+    ///
+    /// # Errors
+    /// When it has no name there, or its parameters make no sense.
+    pub(crate) fn translate(
+        &self,
+        spec: &CodecSpec,
+        to: CodecSpace,
+        chunk: &ChunkInfo,
+    ) -> Option<Result<CodecSpec, CodecError>> {
+        Some(pairing::translate(self.find(spec)?, spec, to, chunk))
+    }
+
+    /// What is known of the plugin for a description.
+    pub(crate) fn entry(&self, spec: &CodecSpec) -> Option<CodecEntry> {
+        self.find(spec).map(|filter| filter.entry())
+    }
+
+    /// What is known of all of them.
+    pub(crate) fn entries(&self) -> Vec<CodecEntry> {
+        self.found().filters.iter().map(|filter| filter.entry()).collect()
+    }
+
+    /// Libraries and declarations that are not used, and why.
+    pub(crate) fn ignored(&self) -> &[Ignored] {
+        &self.found().ignored
+    }
+
+    /// Where they were looked for.
+    pub(crate) fn directories(&self) -> &[PathBuf] {
+        &self.found().directories
+    }
+
+    fn find(&self, spec: &CodecSpec) -> Option<&Arc<Filter>> {
+        self.found().filters.iter().find(|filter| filter.is_named(spec))
+    }
+
+    fn found(&self) -> &Found {
+        self.0.found.get_or_init(|| Found::new(&self.0.options))
+    }
+}

@@ -1,0 +1,179 @@
+//! Foreign code: what shared libraries export, and calls into it (`nczarr.md` 11.9).
+//!
+//! What is loaded stays loaded as long as the process runs: plugins start threads and register handlers of their own.
+mod abi;
+mod buffer;
+mod codec;
+mod filter;
+mod shared;
+
+pub(super) use codec::NativeCodec;
+pub(super) use filter::{Call, NativeFilter};
+
+use abi::{ClassHead, CodecHead, FilterClass1, FilterClass2};
+use libloading::Library;
+use shared::{Initialized, Shared};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::path::Path;
+
+/// What one library offers.
+#[derive(Debug, Default)]
+pub(super) struct Exports {
+    pub(super) filter: Option<NativeFilter>,
+    /// The codec of the library's own filter.
+    pub(super) codec: Option<NativeCodec>,
+    /// Codecs for filters that may be elsewhere.
+    pub(super) defaults: Vec<NativeCodec>,
+    /// What it exports but is not taken, and why.
+    pub(super) refused: Vec<String>,
+}
+
+type Getter = unsafe extern "C" fn() -> *const c_void;
+type TypeGetter = unsafe extern "C" fn() -> c_int;
+
+/// Loads a library and asks what it offers.
+///
+/// # Errors
+/// Why it cannot be loaded, or is no plugin.
+pub(super) fn load(path: &Path) -> Result<Exports, String> {
+    // SAFETY: loading runs the initialisers of the library. Nothing can be known of them: whoever puts a library into
+    // a plugin directory, or names the directory, vouches for it (docs/filters.md).
+    let library = unsafe { Library::new(path) }.map_err(|error| format!("cannot be loaded: {error}"))?;
+    let mut exports = Exports::default();
+    if let Some(anchor) = anchor(&library) {
+        let shared = Shared::of(anchor);
+        let mut initialized = shared.lock();
+        keep(filter(&library, &shared).map(|filter| exports.filter = filter), &mut exports.refused);
+        keep(
+            codec(&library, &shared, &mut initialized).map(|codec| exports.codec = codec),
+            &mut exports.refused,
+        );
+        keep(
+            defaults(&library, &shared, &mut initialized).map(|codecs| exports.defaults = codecs),
+            &mut exports.refused,
+        );
+    } else {
+        return Err("not a plugin: it exports neither H5PLget_plugin_info nor NCZ_get_codec_info nor \
+                    NCZ_codec_info_defaults"
+            .to_owned());
+    }
+    if exports.filter.is_some() || exports.codec.is_some() || !exports.defaults.is_empty() {
+        std::mem::forget(library);
+        return Ok(exports);
+    }
+    if exports.refused.is_empty() {
+        exports.refused.push("it offers nothing".to_owned());
+    }
+    Err(exports.refused.join("; "))
+}
+
+fn keep(outcome: Result<(), String>, refused: &mut Vec<String>) {
+    refused.extend(outcome.err());
+}
+
+const PLUGIN_TYPE: &CStr = c"H5PLget_plugin_type";
+const PLUGIN_INFO: &CStr = c"H5PLget_plugin_info";
+const CODEC_INFO: &CStr = c"NCZ_get_codec_info";
+const CODEC_DEFAULTS: &CStr = c"NCZ_codec_info_defaults";
+/// What `H5PLget_plugin_type` says of filters.
+const TYPE_FILTER: c_int = 0;
+/// More default codecs than this are not looked at.
+const MOST_DEFAULTS: usize = 1024;
+
+fn getter(library: &Library, name: &CStr) -> Option<Getter> {
+    // SAFETY: the symbols with these names are functions of that form (`nczarr.md` 11.9); the copied pointer is used
+    // only while the library is loaded.
+    unsafe { library.get::<Getter>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
+}
+
+/// An address inside of the library that tells it from others.
+fn anchor(library: &Library) -> Option<usize> {
+    [PLUGIN_INFO, CODEC_INFO, CODEC_DEFAULTS]
+        .iter()
+        .find_map(|name| getter(library, name))
+        .map(|getter| getter as usize)
+}
+
+fn filter(library: &Library, shared: &Shared) -> Result<Option<NativeFilter>, String> {
+    let Some(info) = getter(library, PLUGIN_INFO) else { return Ok(None) };
+    // SAFETY: as in `getter`.
+    let get_type = unsafe { library.get::<TypeGetter>(PLUGIN_TYPE.to_bytes_with_nul()) };
+    let get_type = get_type.map_err(|_| "it does not export H5PLget_plugin_type".to_owned())?;
+    // SAFETY: a function without arguments of a plugin.
+    match unsafe { get_type() } {
+        TYPE_FILTER => {}
+        1 => return Err("an HDF5 plugin, but not a filter: a VOL connector".to_owned()),
+        2 => return Err("an HDF5 plugin, but not a filter: a file driver".to_owned()),
+        other => return Err(format!("an HDF5 plugin, but not a filter: of type {other}")),
+    }
+    // SAFETY: as above.
+    let class = unsafe { info() }.cast::<ClassHead>();
+    if class.is_null() {
+        return Err("H5PLget_plugin_info gives nothing".to_owned());
+    }
+    // SAFETY: the function says that a filter is described there; every version starts with this member.
+    let class = match unsafe { (*class).version } {
+        // SAFETY: as the version says.
+        1 => unsafe { class.cast::<FilterClass2>().read() },
+        // The form before versions begins with the number of the filter.
+        // SAFETY: HDF5 reads what has no version in that form too.
+        256..=65535 => unsafe { class.cast::<FilterClass1>().read() }.into(),
+        other => return Err(format!("version {other} of the description of filters is not known")),
+    };
+    let id = u32::try_from(class.id).ok().filter(|id| (1..=65535).contains(id));
+    let id = id.ok_or_else(|| format!("filters cannot have the number {}", class.id))?;
+    let function = class.filter.ok_or_else(|| format!("filter {id} has no function"))?;
+    Ok(Some(NativeFilter {
+        id,
+        name: text(class.name).unwrap_or_default(),
+        encodes: class.encoder_present != 0,
+        decodes: class.decoder_present != 0,
+        sets_local: !class.set_local.is_null(),
+        function,
+        shared: shared.clone(),
+    }))
+}
+
+fn codec(
+    library: &Library,
+    shared: &Shared,
+    initialized: &mut Initialized,
+) -> Result<Option<NativeCodec>, String> {
+    let Some(info) = getter(library, CODEC_INFO) else { return Ok(None) };
+    // SAFETY: a function without arguments of a plugin.
+    let record = unsafe { info() }.cast::<CodecHead>();
+    // A library whose records are defaults has none here (lib__nczstdfilters).
+    if record.is_null() { Ok(None) } else { NativeCodec::new(record, shared, initialized).map(Some) }
+}
+
+fn defaults(
+    library: &Library,
+    shared: &Shared,
+    initialized: &mut Initialized,
+) -> Result<Vec<NativeCodec>, String> {
+    let Some(info) = getter(library, CODEC_DEFAULTS) else { return Ok(Vec::new()) };
+    // SAFETY: a function without arguments of a plugin.
+    let records = unsafe { info() }.cast::<*const CodecHead>();
+    let mut codecs = Vec::new();
+    if records.is_null() {
+        return Ok(codecs);
+    }
+    for at in 0..MOST_DEFAULTS {
+        // SAFETY: the vector ends with a null pointer, and nothing behind that is read.
+        let record = unsafe { *records.add(at) };
+        if record.is_null() {
+            return Ok(codecs);
+        }
+        codecs.push(NativeCodec::new(record, shared, initialized)?);
+    }
+    Err(format!("more than {MOST_DEFAULTS} default codecs"))
+}
+
+/// The text at a pointer that a plugin gave; null and bytes that are not UTF-8 are none.
+fn text(pointer: *const c_char) -> Option<String> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: names in the records of plugins end with a zero byte.
+    unsafe { CStr::from_ptr(pointer) }.to_str().ok().map(str::to_owned)
+}

@@ -1,0 +1,25 @@
+//! What all sessions of a process share about a library, because the library itself is there only once.
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The lock of one library.
+#[derive(Debug, Clone)]
+pub(in crate::plugin) struct Shared(Arc<Mutex<Initialized>>);
+
+/// Addresses of the records that were initialized.
+pub(super) type Initialized = BTreeSet<usize>;
+
+static LIBRARIES: Mutex<BTreeMap<usize, Shared>> = Mutex::new(BTreeMap::new());
+
+impl Shared {
+    /// That of the library with a function at that address.
+    pub(super) fn of(address: usize) -> Self {
+        let mut libraries = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
+        libraries.entry(address).or_insert_with(|| Self(Arc::default())).clone()
+    }
+
+    /// Waits until no other thread is inside of the library.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Initialized> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

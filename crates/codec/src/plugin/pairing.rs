@@ -1,0 +1,127 @@
+//! From the JSON of a codec to the parameters of its filter, and back.
+use super::found::{Filter, Pair};
+use crate::{ChunkInfo, CodecError, names};
+use ncirrus_model::{CodecSpace, CodecSpec};
+use serde_json::{Map, Value};
+
+/// The parameters that a filter works with.
+#[derive(Debug)]
+pub(super) struct Working {
+    pub(super) parameters: Vec<u32>,
+    /// Why they may not be all that encoding needs.
+    pub(super) incomplete: Option<String>,
+}
+
+/// Parameters for a description.
+///
+/// # Errors
+/// `Malformed` when the codec cannot make anything of it.
+pub(super) fn working(filter: &Filter, spec: &CodecSpec, chunk: &ChunkInfo) -> Result<Working, CodecError> {
+    let sets_local = filter.native.as_ref().is_some_and(|(native, _)| native.sets_local);
+    let mut working = match spec {
+        CodecSpec::Hdf5 { parameters, .. } => {
+            // Parameters that the codec would make just like this are complete.
+            let incomplete =
+                if !sets_local || made_by_codec(filter, parameters, chunk) { None } else { Some("") };
+            Working { parameters: parameters.clone(), incomplete: incomplete.map(str::to_owned) }
+        }
+        CodecSpec::V2(map) => of_members(filter, map, chunk)?,
+        CodecSpec::V3 { configuration, .. } => of_members(filter, configuration, chunk)?,
+    };
+    working.incomplete = working.incomplete.filter(|_| sets_local);
+    Ok(working)
+}
+
+/// A description in another name space.
+///
+/// # Errors
+/// `Unsupported` when it has no name there, `Malformed` when its parameters make no sense.
+pub(super) fn translate(
+    filter: &Filter,
+    spec: &CodecSpec,
+    to: CodecSpace,
+    chunk: &ChunkInfo,
+) -> Result<CodecSpec, CodecError> {
+    if spec.space() == to {
+        return Ok(spec.clone());
+    }
+    let parameters = working(filter, spec, chunk)?.parameters;
+    if to == CodecSpace::Hdf5 || filter.native.is_none() {
+        let hdf5 = CodecSpec::Hdf5 { id: filter.id, parameters, optional: true };
+        return names::translate(&hdf5, to, &chunk.element);
+    }
+    let Some(pair) = &filter.codec else {
+        let reason = "its plugin gives it no name in Zarr; a file *.ncfilter.json beside it can";
+        return Err(CodecError::unsupported(&filter.label(), reason));
+    };
+    let mut members = match spec {
+        CodecSpec::Hdf5 { .. } => members(filter, pair, &parameters)?,
+        CodecSpec::V2(map) => map.clone(),
+        CodecSpec::V3 { configuration, .. } => configuration.clone(),
+    };
+    members.shift_remove("id");
+    Ok(match to {
+        CodecSpace::V3 => CodecSpec::V3 { name: pair.v3().to_owned(), configuration: members },
+        _ => CodecSpec::V2(with_id(pair, &members)),
+    })
+}
+
+fn of_members(
+    filter: &Filter,
+    members: &Map<String, Value>,
+    chunk: &ChunkInfo,
+) -> Result<Working, CodecError> {
+    match &filter.codec {
+        None => Err(CodecError::unsupported(&filter.label(), "it has no name in Zarr")),
+        Some(Pair::Declared(declared, _)) => {
+            let incomplete =
+                (!declared.complete).then(|| "the declaration does not say that it is".to_owned());
+            Ok(Working { parameters: declared.to_parameters(members, chunk)?, incomplete })
+        }
+        Some(pair @ Pair::Native(codec, path)) => {
+            let json = Value::Object(with_id(pair, members)).to_string();
+            let visible = codec.to_parameters(&json).map_err(|reason| {
+                CodecError::malformed(&filter.label(), format!("{json}: {reason}: {}", path.display()))
+            })?;
+            // Decoding goes without what could not be completed.
+            Ok(match codec.working(&visible) {
+                Ok(parameters) => Working { parameters, incomplete: None },
+                Err(reason) => Working { parameters: visible, incomplete: Some(reason) },
+            })
+        }
+    }
+}
+
+/// Whether the codec, asked to describe and complete the parameters, comes back to them.
+fn made_by_codec(filter: &Filter, parameters: &[u32], chunk: &ChunkInfo) -> bool {
+    let again = || {
+        let members = members(filter, filter.codec.as_ref()?, parameters).ok()?;
+        of_members(filter, &members, chunk).ok()
+    };
+    again().is_some_and(|again| again.incomplete.is_none() && again.parameters == parameters)
+}
+
+fn members(filter: &Filter, pair: &Pair, parameters: &[u32]) -> Result<Map<String, Value>, CodecError> {
+    match pair {
+        Pair::Declared(declared, _) => declared.to_members(parameters),
+        Pair::Native(codec, path) => {
+            let bad = |reason: String| {
+                CodecError::malformed(
+                    &filter.label(),
+                    format!("parameters {parameters:?}: {reason}: {}", path.display()),
+                )
+            };
+            let json = codec.to_json(parameters).map_err(bad)?;
+            serde_json::from_str(&json).map_err(|error| bad(format!("{json}: {error}")))
+        }
+    }
+}
+
+fn with_id(pair: &Pair, members: &Map<String, Value>) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.insert("id".to_owned(), Value::from(pair.v2()));
+    map.extend(
+        members.iter().filter(|(key, _)| *key != "id").map(|(key, value)| (key.clone(), value.clone())),
+    );
+    map
+}
