@@ -20,4 +20,5 @@ pub(crate) mod scaleoffset;
 pub(crate) mod shuffle;
 pub(crate) mod szip;
 pub(crate) mod transpose;
+pub(crate) mod zfp;
 pub(crate) mod zstd;

@@ -17,7 +17,7 @@
 //! | Blosc | 32001 | `blosc` | `blosc` | yes | yes |
 //! | LZ4 | 32004 | `lz4` | `numcodecs.lz4` | yes | yes |
 //! | bit shuffle | 32008 | `bitshuffle` | `bitshuffle` | yes | yes |
-//! | ZFP | 32013 | `zfpy` | `numcodecs.zfpy` | no | no |
+//! | ZFP | 32013 | `zfpy` | `numcodecs.zfpy` | yes | no |
 //! | Zstandard | 32015 | `zstd` | `zstd` | yes | yes |
 //! | Blosc 2 | 32026 | `blosc2` | `blosc2` | yes | no |
 //! | BitGroom (nothing to undo) | 32022 | `bitgroom` | `bitgroom` | yes | no |

@@ -159,3 +159,8 @@ fn lz4() {
 fn lzf() {
     check("lzf");
 }
+
+#[test]
+fn zfp() {
+    check("zfp");
+}

@@ -122,7 +122,7 @@ pub(crate) static TABLE: &[Name] = &[
     row(Kind::Blosc, Some(32001), &["blosc"], &["blosc", "numcodecs.blosc"], BOTH),
     row(Kind::Lz4, Some(32004), &["lz4"], &["numcodecs.lz4", "lz4"], BOTH),
     row(Kind::Bitshuffle, Some(32008), &["bitshuffle"], &["bitshuffle"], BOTH),
-    row(Kind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfp"], NONE),
+    row(Kind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfp"], DECODES),
     row(Kind::Zstd, Some(32015), &["zstd"], &["zstd", "numcodecs.zstd"], BOTH),
     row(Kind::Blosc2, Some(32026), &["blosc2"], &["blosc2"], DECODES),
     row(Kind::BitGroom, Some(32022), &["bitgroom"], &["bitgroom"], DECODES),

@@ -17,6 +17,7 @@ use crate::codecs::scaleoffset::ScaleOffset;
 use crate::codecs::shuffle::Shuffle;
 use crate::codecs::szip::Szip;
 use crate::codecs::transpose::Transpose;
+use crate::codecs::zfp::Zfp;
 use crate::codecs::zstd::Zstd;
 use crate::ffi::BloscOptions;
 use crate::names::{Kind, describe, shuffle_size};
@@ -59,6 +60,8 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
         }
         Kind::Bitshuffle => bound(Bitshuffle::new(&parameters, chunk)?),
         Kind::Blosc2 => bound(Blosc2),
+        Kind::Zfp if described.space == CodecSpace::Hdf5 => bound(Zfp::new(&parameters.numbers()?)?),
+        Kind::Zfp => bound(Zfp::with_headers()),
         // What was rounded stays as it is.
         Kind::BitGroom => Ok(None),
         Kind::Szip => bound(Szip::new(&parameters, chunk)?),

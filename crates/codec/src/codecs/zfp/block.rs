@@ -1,0 +1,151 @@
+//! Blocks: bit planes, coefficients, numbers.
+use super::bits::Bits;
+use super::header::Coding;
+use super::order::order;
+use super::scalar::{Scalar, Word};
+use super::transform::{inverse, reversible_inverse};
+
+/// Decodes the blocks of a stream one after the other.
+pub(super) struct Decoder<'a, S: Scalar> {
+    bits: Bits<'a>,
+    coding: Coding,
+    rank: usize,
+    /// The coefficients of a block in the order of the stream.
+    codes: Vec<u64>,
+    words: Vec<S::Word>,
+}
+
+impl<'a, S: Scalar> Decoder<'a, S> {
+    pub(super) fn new(bits: Bits<'a>, coding: Coding, rank: usize) -> Self {
+        let size = 1 << (2 * rank);
+        Self { bits, coding, rank, codes: vec![0; size], words: vec![S::Word::default(); size] }
+    }
+
+    /// Whether the stream ended within the blocks so far.
+    pub(super) fn is_over(&self) -> bool {
+        self.bits.is_over()
+    }
+
+    /// Decodes the next block.
+    pub(super) fn block(&mut self, out: &mut [S]) {
+        let least = self.coding.least_bits;
+        let used = if S::EXPONENT_BITS == 0 { self.integers(out) } else { self.floats(out) };
+        self.bits.skip(least.saturating_sub(used));
+    }
+
+    fn integers(&mut self, out: &mut [S]) -> u32 {
+        let used = if self.coding.is_reversible() {
+            self.reversible_words(0)
+        } else {
+            self.words(self.coding.most_planes, 0)
+        };
+        for (out, word) in out.iter_mut().zip(&self.words) {
+            *out = S::scaled(*word, 0);
+        }
+        used
+    }
+
+    fn floats(&mut self, out: &mut [S]) -> u32 {
+        if !self.bits.bit() {
+            out.fill(S::default());
+            return 1;
+        }
+        let reversible = self.coding.is_reversible();
+        if reversible && self.bits.bit() {
+            let used = self.reversible_words(2);
+            for (out, word) in out.iter_mut().zip(&self.words) {
+                *out = S::reinterpreted(*word);
+            }
+            return used;
+        }
+        let bias = (1 << (S::EXPONENT_BITS - 1)) - 1;
+        let exponent = i32::try_from(self.bits.take(S::EXPONENT_BITS)).unwrap_or(0) - bias;
+        let head = S::EXPONENT_BITS + if reversible { 2 } else { 1 };
+        let used =
+            if reversible { self.reversible_words(head) } else { self.words(self.planes(exponent), head) };
+        for (out, word) in out.iter_mut().zip(&self.words) {
+            *out = S::scaled(*word, exponent);
+        }
+        used
+    }
+
+    /// Bit planes that a block of floats has, by its largest exponent.
+    fn planes(&self, exponent: i32) -> u32 {
+        let margin = 2 * (i32::try_from(self.rank).unwrap_or(4) + 1);
+        let planes = i64::from(exponent) - i64::from(self.coding.least_exponent) + i64::from(margin);
+        u32::try_from(planes.max(0)).unwrap_or(u32::MAX).min(self.coding.most_planes)
+    }
+
+    fn words(&mut self, planes: u32, head: u32) -> u32 {
+        let used = head + self.codes(planes, self.coding.most_bits.saturating_sub(head));
+        self.put_in_order();
+        inverse(&mut self.words, self.rank);
+        used
+    }
+
+    /// Blocks that come back exactly say how many bit planes they have.
+    fn reversible_words(&mut self, head: u32) -> u32 {
+        let width = S::Word::BITS.trailing_zeros();
+        let planes = u32::try_from(self.bits.take(width)).unwrap_or(0) + 1;
+        let head = head + width;
+        let used = head + self.codes(planes, self.coding.most_bits.saturating_sub(head));
+        self.put_in_order();
+        reversible_inverse(&mut self.words, self.rank);
+        used
+    }
+
+    fn put_in_order(&mut self) {
+        for (place, code) in order(self.rank).iter().zip(&self.codes) {
+            if let Some(word) = self.words.get_mut(usize::from(*place)) {
+                *word = S::Word::from_negabinary(*code);
+            }
+        }
+    }
+
+    /// Decodes the digits of all coefficients, plane by plane from the highest, within a number of bits; returns how
+    /// many it took.
+    fn codes(&mut self, planes: u32, most_bits: u32) -> u32 {
+        let size = u32::try_from(self.codes.len()).unwrap_or(256);
+        self.codes.fill(0);
+        let (mut left, mut known) = (most_bits, 0u32);
+        for plane in (S::Word::BITS.saturating_sub(planes)..S::Word::BITS).rev() {
+            if left == 0 {
+                break;
+            }
+            let mut digits = [0u64; 4];
+            let verbatim = known.min(left);
+            left -= verbatim;
+            for (digits, start) in digits.iter_mut().zip((0..verbatim).step_by(64)) {
+                *digits = self.bits.take((verbatim - start).min(64));
+            }
+            // Groups: whether the rest has a one, and then how many zeros are before it.
+            while left > 0 && known < size {
+                left -= 1;
+                if !self.bits.bit() {
+                    break;
+                }
+                let most = (size - 1 - known).min(left);
+                let zeros = self.bits.zeros(most);
+                left -= if zeros < most { zeros + 1 } else { most };
+                known += zeros;
+                if let Some(digits) = digits.get_mut(known as usize / 64) {
+                    *digits |= 1 << (known % 64);
+                }
+                known += 1;
+            }
+            self.deposit(plane, digits);
+        }
+        most_bits - left
+    }
+
+    fn deposit(&mut self, plane: u32, digits: [u64; 4]) {
+        for (codes, mut digits) in self.codes.chunks_mut(64).zip(digits) {
+            while digits != 0 {
+                if let Some(code) = codes.get_mut(digits.trailing_zeros() as usize) {
+                    *code |= 1 << plane;
+                }
+                digits &= digits - 1;
+            }
+        }
+    }
+}

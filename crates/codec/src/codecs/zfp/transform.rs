@@ -1,0 +1,47 @@
+//! The transforms of blocks, axis by axis.
+use super::scalar::Word;
+
+/// Undoes the transform that most blocks have: nearly orthogonal, with a little loss.
+pub(super) fn inverse<W: Word>(block: &mut [W], rank: usize) {
+    each_line(block, rank, |[x, y, z, w]| {
+        let y = y.plus(w.halved());
+        let w = w.minus(y.halved());
+        let y = y.plus(w);
+        let w = w.doubled().minus(y);
+        let z = z.plus(x);
+        let x = x.doubled().minus(z);
+        let y = y.plus(z);
+        let z = z.doubled().minus(y);
+        let w = w.plus(x);
+        let x = x.doubled().minus(w);
+        [x, y, z, w]
+    });
+}
+
+/// Undoes the transform without loss: numbers from differences of differences.
+pub(super) fn reversible_inverse<W: Word>(block: &mut [W], rank: usize) {
+    each_line(block, rank, |[x, y, z, w]| {
+        let w = w.plus(z);
+        let z = z.plus(y);
+        let w = w.plus(z);
+        let y = y.plus(x);
+        let z = z.plus(y);
+        let w = w.plus(z);
+        [x, y, z, w]
+    });
+}
+
+/// All lines of four, from the slowest axis to the fastest.
+#[inline]
+fn each_line<W: Word>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
+    for axis in (0..rank).rev() {
+        let stride = 1usize << (2 * axis);
+        for part in block.chunks_exact_mut(4 * stride) {
+            let (xy, zw) = part.split_at_mut(2 * stride);
+            let ((x, y), (z, w)) = (xy.split_at_mut(stride), zw.split_at_mut(stride));
+            for (((x, y), z), w) in x.iter_mut().zip(y).zip(z).zip(w) {
+                [*x, *y, *z, *w] = lift([*x, *y, *z, *w]);
+            }
+        }
+    }
+}
