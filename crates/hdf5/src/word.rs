@@ -1,5 +1,7 @@
 //! Dataspaces, datatypes, fill values, attributes, and what stored elements mean (hdf5-netcdf4.md C.5, D, F.2, F.3).
 mod attribute;
+#[cfg(test)]
+mod corpus;
 mod datatype;
 mod fill;
 mod space;

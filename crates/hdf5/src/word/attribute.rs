@@ -35,8 +35,8 @@ struct Found {
     body: Result<Bytes, Error>,
 }
 
-/// The attributes of an object, in creation order where it is tracked, else by name; read once. A damaged one is an
-/// error with its name, as far as that is known.
+/// The attributes of an object, in creation order where it is tracked, else as the file lists them (which is what the
+/// reference does, compact and dense); read once. A damaged one is an error with its name, as far as that is known.
 pub(crate) fn attributes(view: &dyn View, object: &ObjectRef) -> Step<Arc<Vec<Named>>> {
     object.file.memo(view, object.addr, "hdf5 attributes", || {
         let header = header(view, object)?;
@@ -81,8 +81,6 @@ fn read(view: &dyn View, object: &ObjectRef, found: &[Found]) -> Step<Vec<(Optio
 fn sorted(mut list: Vec<(Option<u32>, Named)>, tracked: bool) -> Vec<Named> {
     if tracked {
         list.sort_by_key(|(order, _)| *order);
-    } else {
-        list.sort_by(|(_, one), (_, other)| name(one).cmp(name(other)));
     }
     list.into_iter().map(|(_, named)| named).collect()
 }

@@ -43,7 +43,7 @@ fn float_order(head: Head) -> Result<FloatOrder> {
         (0, 0x40) if head.version >= 3 => {
             Err(Error::malformed("a floating-point number of unknown byte order"))
         }
-        (1, 0x40) if head.version >= 3 && head.byte_len % 2 == 0 => Ok(FloatOrder::Vax),
+        (1, 0x40) if head.version >= 3 && head.byte_len.is_multiple_of(2) => Ok(FloatOrder::Vax),
         (1, 0x40) if head.version >= 3 => {
             Err(Error::malformed(format!("a VAX floating-point number of {} bytes", head.byte_len)))
         }
