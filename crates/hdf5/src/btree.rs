@@ -182,3 +182,6 @@ impl Node {
         self.records.iter().enumerate().flat_map(with_record).chain(last)
     }
 }
+
+#[cfg(test)]
+mod tests;

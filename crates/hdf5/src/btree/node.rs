@@ -135,3 +135,6 @@ fn width(most: u64) -> usize {
 
 /// Signature, version, type and checksum.
 const OVERHEAD: u64 = 10;
+
+#[cfg(test)]
+mod tests;

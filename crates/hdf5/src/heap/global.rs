@@ -90,3 +90,6 @@ fn header_len(sizes: Sizes) -> usize {
 
 /// Collections have at least so many bytes; a view may fetch a whole block.
 const FIRST_READ: u64 = 4096;
+
+#[cfg(test)]
+mod tests;

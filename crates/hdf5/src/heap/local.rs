@@ -45,3 +45,6 @@ impl LocalHeap {
 
 /// The header, and in most files the names too; a view may fetch a whole block.
 const FIRST_READ: u64 = 512;
+
+#[cfg(test)]
+mod tests;

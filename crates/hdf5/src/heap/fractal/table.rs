@@ -88,3 +88,6 @@ impl Table {
         Ok(Slot { row, index: u64::from(row) * self.width + column, offset, len })
     }
 }
+
+#[cfg(test)]
+mod tests;

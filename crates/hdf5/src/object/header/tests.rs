@@ -153,7 +153,7 @@ fn continuations_that_overlap_cannot_make_a_header_larger_than_the_file() {
 #[rstest]
 #[case::beyond_the_chunk(summed([b"OHDR\x02\x00\x06".to_vec(), vec![1, 9, 0, 0, 0, 0]].concat()), "ends early")]
 #[case::beyond_the_file([1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0].to_vec(), "beyond the end")]
-#[case::cut_off(header(0, &[])[..11].to_vec(), "the file ends within")]
+#[case::cut_off(header(0, &[])[..11].to_vec(), "beyond the end")]
 #[case::signature(b"DATA of another kind".to_vec(), "signature")]
 #[case::flags(summed(b"OHDR\x02\x40\x00".to_vec()), "flags 0x40")]
 #[case::wrong_sum([header(0, &[])[..10].to_vec(), vec![1, 2, 3, 4]].concat(), "checksum")]
