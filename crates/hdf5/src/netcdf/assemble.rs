@@ -56,6 +56,7 @@ pub(super) fn assemble(
         user_block: file.base,
         provenance,
         strict,
+        is_netcdf4: !strict && marks(facts) >= 2,
         paths: tree.take_paths(),
         model: Arc::new(assembly.model),
         types: assembly.types,
@@ -160,6 +161,15 @@ fn root_facts(facts: &[GroupFacts]) -> (Option<String>, bool) {
         String::from_utf8_lossy(text).into_owned()
     });
     (text, hidden::find(raw, "_nc3_strict").is_some())
+}
+
+/// How many attributes of datasets tell of netCDF.
+fn marks(facts: &[GroupFacts]) -> usize {
+    let of_member = |member: &Facts| match member {
+        Facts::Dataset(facts) => facts.attributes.as_deref().map_or(0, |raw| hidden::count_marks(raw)),
+        Facts::Type(_) | Facts::Damaged(_) => 0,
+    };
+    facts.iter().flat_map(|group| &group.members).map(of_member).sum()
 }
 
 /// What is put together so far.

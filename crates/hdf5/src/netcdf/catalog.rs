@@ -24,6 +24,8 @@ pub(super) struct Hdf5Catalog {
     pub(super) provenance: Option<String>,
     /// Made by the rules of the classic model.
     pub(super) strict: bool,
+    /// Whether the reference takes it for netCDF-4: two marks, and none of the classic model.
+    pub(super) is_netcdf4: bool,
     pub(super) paths: Paths,
     pub(super) model: Arc<Model>,
     pub(super) types: Types,
@@ -116,6 +118,7 @@ impl Catalog for Hdf5Catalog {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![("_SuperblockVersion", self.version.to_string())];
+        facts.push(("_IsNetcdf4", u8::from(self.is_netcdf4).to_string()));
         facts.extend(self.provenance.clone().map(|text| ("_NCProperties", text)));
         if self.user_block > 0 {
             facts.push(("user_block_bytes", self.user_block.to_string()));

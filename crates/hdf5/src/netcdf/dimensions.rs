@@ -141,8 +141,10 @@ impl<'a> Assignment<'a> {
         assignment
     }
 
-    fn add(&mut self, dim: Dim) -> usize {
+    fn add(&mut self, mut dim: Dim) -> usize {
         let at = self.list.len();
+        // netCDF has no fixed dimensions of length 0: that length means "unlimited" there.
+        dim.unlimited |= dim.len == 0;
         self.next = self.next.max(dim.id.saturating_add(1));
         self.by_id.entry(dim.id).and_modify(|known| *known = None).or_insert(Some(at));
         self.alike.entry((dim.group, dim.len, dim.unlimited)).or_default().push(at);

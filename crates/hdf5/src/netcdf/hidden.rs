@@ -39,6 +39,11 @@ pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
+/// How many attributes of a dataset are such as only netCDF and its like write.
+pub(super) fn count_marks(raw: &Raw) -> usize {
+    raw.iter().flatten().filter(|attribute| is_hidden(&attribute.name)).count()
+}
+
 /// The name of the variable that a dataset is.
 pub(super) fn variable_name(name: &str) -> &str {
     name.strip_prefix(NO_COORDINATE).filter(|rest| !rest.is_empty()).unwrap_or(name)
