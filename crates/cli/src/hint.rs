@@ -24,7 +24,9 @@ fn hint(error: &Error) -> Option<&'static str> {
         }
         ErrorKind::NotFound => "check the path; a URL needs its scheme, such as s3:// or https://",
         ErrorKind::Denied => "check the permissions, or for object stores the credentials in the environment",
-        ErrorKind::Unsupported if says("HDF5") => "convert it first, for instance with nccopy -k cdf5",
+        ErrorKind::Unsupported if says("HDF5 files cannot be written") => {
+            "choose another kind: -k nczarr holds all that netCDF-4 has"
+        }
         ErrorKind::Unsupported if says("netCDF-3") || says("classic") => {
             "choose a richer kind: -k nc5 or -k nczarr"
         }

@@ -52,7 +52,6 @@ async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]
     let error = match context.drive(|view| sniff(view, root, lists)).await {
         Ok(Found::Nothing) => Error::not_found("no such object or directory"),
         Ok(Found::Html) => Error::malformed("an HTML page, not data"),
-        Ok(Found::Hdf5) => Error::unsupported("an HDF5 file; that format is not supported yet"),
         Ok(Found::Empty) => Error::malformed("an empty object, not a dataset"),
         Ok(Found::Prefix) => Error::new(
             ErrorKind::Malformed,
@@ -72,7 +71,6 @@ enum Found {
     Nothing,
     Empty,
     Html,
-    Hdf5,
     Prefix,
     Object(Vec<u8>),
 }
@@ -98,7 +96,6 @@ fn classify(blob: &Blob) -> Found {
     let text = String::from_utf8_lossy(first).trim_start_matches('\u{feff}').trim_start().to_lowercase();
     match first {
         [] => Found::Empty,
-        [0x89, b'H', b'D', b'F', b'\r', b'\n', 0x1a, b'\n', ..] => Found::Hdf5,
         _ if ["<!doctype html", "<html"].iter().any(|start| text.starts_with(start)) => Found::Html,
         _ => Found::Object(first.iter().take(8).copied().collect()),
     }
