@@ -10,9 +10,9 @@ use std::process::ExitCode;
 
 /// netCDF for the cloud: shows, copies and explains netCDF data of any kind, wherever they lie.
 ///
-/// A dataset is named by a path or URL: a netCDF-3 file, a directory or zip with NCZarr or Zarr, file://, http(s)://,
-/// s3://, gs://, az://. What it is is found by looking; a fragment such as `#mode=nczarr,file` is accepted and says, for
-/// a target, what to make. netCDF-4/HDF5 files are not supported yet.
+/// A dataset is named by a path or URL: a netCDF-3 or netCDF-4/HDF5 file, a directory or zip with NCZarr or Zarr,
+/// file://, http(s)://, s3://, gs://, az://. What it is is found by looking; a fragment such as `#mode=nczarr,file` is
+/// accepted and says, for a target, what to make. netCDF-4/HDF5 files are read, but not written yet.
 #[derive(Parser)]
 #[command(name = "ncirrus", version, after_help = exit::HELP, max_term_width = 110)]
 struct Cli {

@@ -206,6 +206,11 @@ impl Dataset {
         }
     }
 
+    /// Whether it is an HDF5 file.
+    pub(crate) fn is_hdf5(&self) -> bool {
+        matches!(&self.0.state, State::Reading(dataset) if dataset.driver().name() == "hdf5")
+    }
+
     /// Facts about the storage, such as the dialect: name and value.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         match &self.0.state {

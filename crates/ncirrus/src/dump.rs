@@ -5,7 +5,7 @@ use crate::{
 };
 use ncirrus_cdl::{DataSource, Options, Summary};
 use ncirrus_codec::{Element, names};
-use ncirrus_model::{CodecSpace, Storage, TypeRef, VarId, Variable};
+use ncirrus_model::{AttributeState, CodecSpace, Fault, FaultKind, Storage, TypeRef, VarId, Variable};
 use serde_json::Value;
 use std::io::Write;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// # Errors
 /// When the output fails, a name in the options is unknown, or data cannot be read.
 pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> Result<Summary> {
-    let model = dataset.model()?;
+    let model = if dataset.is_hdf5() { listed(dataset.model()?) } else { dataset.model()? };
     let mut source = Printed { dataset, model: Arc::clone(&model) };
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
@@ -30,6 +30,29 @@ pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> R
     }
     let model = dataset.model()?;
     ncirrus_cdl::ncml(out, &model, dataset.url(), options).map_err(|error| cdl_error(error, dataset))
+}
+
+/// The model without what the reference passes over in silence: variables and attributes of types that netCDF does not
+/// have (`hdf5-netcdf4.md` D.4).
+fn listed(model: Arc<Model>) -> Arc<Model> {
+    let is_foreign = |fault: &Fault| fault.kind == FaultKind::Unsupported;
+    let mut listed = Model::clone(&model);
+    for id in model.variables() {
+        if model.variable(id).and_then(|variable| variable.fault.as_ref()).is_some_and(is_foreign) {
+            let _ = listed.remove_variable(id);
+        }
+    }
+    for node in listed.nodes() {
+        if let Some(AttributeState::Known(attributes)) = listed.attributes_mut(node) {
+            attributes.faults.retain(|(_, fault)| !is_foreign(fault));
+        }
+    }
+    Arc::new(listed)
+}
+
+/// Whether the dataset follows the classic model, in whatever format.
+pub fn is_classic_model(dataset: &Dataset) -> bool {
+    is_classic(dataset) || dataset.kind() == "netCDF-4 classic model"
 }
 
 /// Whether the dataset is stored in a classic format.
@@ -83,9 +106,12 @@ impl Printed<'_> {
             let provenance = fact("_NCProperties");
             special.extend(provenance.map(|text| Attribute::text("_NCProperties", text)));
             let stored = fact("_SuperblockVersion").and_then(|text| text.parse().ok()).unwrap_or(2);
-            let version = superblock_version(stored, provenance.is_some());
+            // Only HDF5 files need not be netCDF-4, and have a superblock of their own.
+            let is_netcdf4 = fact("_IsNetcdf4").and_then(|text| text.parse().ok());
+            let version =
+                is_netcdf4.map_or_else(|| superblock_version(stored, provenance.is_some()), |_: i32| stored);
             special.push(Attribute::atomic("_SuperblockVersion", Values::Int(vec![version])));
-            special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![1])));
+            special.push(Attribute::atomic("_IsNetcdf4", Values::Int(vec![is_netcdf4.unwrap_or(1)])));
         }
         special.push(Attribute::text("_Format", self.dataset.kind()));
         special
@@ -148,6 +174,7 @@ fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
             1 => deflate = Some(parameters.first().copied().unwrap_or(0)),
             2 => shuffle = true,
             3 => fletcher = true,
+            4 if parameters.len() == 4 => others.push(szip_text(&parameters)),
             _ => others.push(
                 parameters.iter().fold(id.to_string(), |text, parameter| format!("{text},{parameter}")),
             ),
@@ -171,6 +198,13 @@ fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
         special.push(Attribute::text("_Codecs", &format!("[{}]", codecs.join(","))));
     }
     special
+}
+
+/// Szip as the reference shows it: the coding method of the option mask, and the pixels per block.
+fn szip_text(parameters: &[u32]) -> String {
+    const METHODS: u32 = 4 | 32;
+    let at = |index: usize| parameters.get(index).copied().unwrap_or(0);
+    format!("4,{},{}", at(0) & METHODS, at(1))
 }
 
 /// A Zarr codec as JSON text; HDF5 filters have none.

@@ -31,7 +31,7 @@ mod variable;
 pub use copy::{ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, Progress, QuantizeRule, copy};
 pub use create::{CreateOptions, Dialect, Kind};
 pub use dataset::Dataset;
-pub use dump::{dump, dump_ncml, is_classic};
+pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
 pub use element::Element;
 pub use group::Group;
 pub use info::{GroupInfo, Info, VariableInfo, info, type_name};

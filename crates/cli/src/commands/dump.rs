@@ -128,7 +128,7 @@ fn options(args: &Args, dataset: &Dataset) -> cdl::Options {
         double_digits: args.precision.and_then(|(_, double)| double),
         times,
         annotation: brief.or(args.full.map(annotation(cdl::AnnotationStyle::Full))),
-        classic: ncirrus::is_classic(dataset),
+        classic: ncirrus::is_classic_model(dataset),
         ..cdl::Options::default()
     }
 }
