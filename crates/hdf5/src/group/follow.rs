@@ -123,3 +123,6 @@ fn open(view: &dyn View, from: &File, name: &str) -> Step<Arc<File>> {
 
 /// Most links on one walk that are not hard, as in the HDF5 library.
 const MOST: usize = 16;
+
+#[cfg(test)]
+mod tests;

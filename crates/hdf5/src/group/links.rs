@@ -96,6 +96,11 @@ impl Found {
         }
     }
 
+    /// Notes that a node with links cannot be read.
+    fn lose(&mut self, error: &Error) {
+        self.warnings.push(format!("some links cannot be read: {error}"));
+    }
+
     /// The links in their order; of those with one name the first counts.
     fn arrange(mut self) -> Links {
         let mut warnings = self.warnings;
@@ -129,3 +134,6 @@ impl Link {
         size_of::<Self>() + size_of::<usize>() + self.name.len() + target
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ pub(super) fn read(view: &dyn View, file: &File, message: &[u8]) -> Step<Found> 
     for node in nodes {
         match node {
             Ok(symbols) => symbols.iter().for_each(|symbol| found.take(symbol.link(&heap))),
-            Err(error) => found.take(Err(error)),
+            Err(error) => found.lose(&error),
         }
     }
     view.limits().count(found.list.len() as u64, "a group")?;
@@ -41,7 +41,7 @@ fn leaves(view: &dyn View, file: &File, root: Addr) -> Step<(Vec<Addr>, Found)> 
         for read in join_each(children, |child| node(view, file, child, Some(below)))? {
             match read {
                 Ok(node) => next.extend(&node.children),
-                Err(error) => found.take(Err(error)),
+                Err(error) => found.lose(&error),
             }
         }
         (level, children) = (below, next);
