@@ -5,16 +5,16 @@ mod damage;
 mod truth;
 mod truth_text;
 
+use crate::cursor::Cursor;
 use crate::file::File;
 use crate::group::{LinkTarget, links};
-use crate::object::{Header, ObjectRef, header, kind};
+use crate::object::{Header, ObjectRef, header, kind, resolve};
 use crate::testing::object;
 use crate::word::{Datatype, RawAttribute, attributes, dataspace, datatype, fill, values};
 use bytes::Bytes;
-use ncirrus_layout::{Error, Step, View};
+use ncirrus_layout::{Error, Needs, Stall, Step, View, join_each, settle};
 use ncirrus_model::Values;
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Every object by its path, following hard links; an object that contains itself is left out there.
@@ -42,7 +42,7 @@ fn described(view: &dyn View, object: &ObjectRef, header: &Header) -> Step<(Arc<
     let missing = || Error::malformed("no datatype");
     let ty = datatype(view, &object.file, header.find(kind::DATATYPE).ok_or_else(missing)?)?;
     let Some(space) = header.find(kind::DATASPACE) else { return Ok((ty, Vec::new())) };
-    let space = crate::object::resolve(view, &object.file, space)?.body;
+    let space = resolve(view, &object.file, space)?.body;
     Ok((ty, dataspace(&space, object.file.sizes)?.dims().to_vec()))
 }
 
@@ -57,7 +57,7 @@ fn stored_bytes(view: &dyn View, object: &ObjectRef, header: &Header, len: u64) 
     match body {
         Some([3 | 4, 0, _, _, data @ ..]) => Ok(Some(Bytes::copy_from_slice(data))),
         Some([3 | 4, 1, place @ ..]) => {
-            let mut cursor = crate::cursor::Cursor::new(place, "layout");
+            let mut cursor = Cursor::new(place, "layout");
             let Some(addr) = cursor.addr(object.file.sizes)? else { return Ok(None) };
             object.file.exact(view, addr, len).map(Some)
         }
@@ -69,13 +69,10 @@ fn stored_bytes(view: &dyn View, object: &ObjectRef, header: &Header, len: u64) 
 fn everything(view: &dyn View, root: &ObjectRef) -> Step<String> {
     let mut seen = HashSet::new();
     let mut text = Vec::new();
-    let (mut needs, mut stalled) = (ncirrus_layout::Needs::default(), false);
-    let mut note = |step: Step<String>| match ncirrus_layout::settle(step) {
+    let mut needs = Needs::default();
+    let mut note = |step: Step<String>| match settle(step) {
         Ok(done) => text.push(format!("{done:?}")),
-        Err(more) => {
-            needs.merge(more);
-            stalled = true;
-        }
+        Err(more) => needs.merge(more),
     };
     let mut queue = vec![root.clone()];
     while let Some(object) = queue.pop() {
@@ -92,21 +89,16 @@ fn everything(view: &dyn View, root: &ObjectRef) -> Step<String> {
             format!("{:?}", links.list)
         }));
     }
-    if stalled { Err(ncirrus_layout::Stall::Need(needs)) } else { Ok(text.join("\n")) }
+    if !needs.is_empty() { Err(Stall::Need(needs)) } else { Ok(text.join("\n")) }
 }
 
 fn one_object(view: &dyn View, object: &ObjectRef) -> Step<String> {
     let header = header(view, object)?;
-    let mut text = vec![format!(
-        "{:?}",
-        ncirrus_layout::settle(fill(view, object)).map_err(ncirrus_layout::Stall::Need)?
-    )];
-    let described =
-        ncirrus_layout::settle(described(view, object, &header)).map_err(ncirrus_layout::Stall::Need)?;
+    let mut text = vec![format!("{:?}", settle(fill(view, object)).map_err(Stall::Need)?)];
+    let described = settle(described(view, object, &header)).map_err(Stall::Need)?;
     text.push(format!("{described:?}"));
     let list = attributes(view, object)?;
-    let found =
-        ncirrus_layout::join_each(list.iter().flatten(), |raw| attribute_values(view, &object.file, raw))?;
+    let found = join_each(list.iter().flatten(), |raw| attribute_values(view, &object.file, raw))?;
     text.push(format!("{list:?} {found:?}"));
     Ok(text.join("\n"))
 }

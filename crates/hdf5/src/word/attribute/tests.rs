@@ -1,7 +1,10 @@
 use super::dense::Info;
 use super::message::Parts;
+use super::{RawAttribute, attributes};
 use crate::file::{Addr, Sizes};
+use crate::testing::{build, done, root, view};
 use bytes::Bytes;
+use ncirrus_layout::Error;
 use proptest::prelude::*;
 
 /// An attribute `answer` of one big-endian short, of any version.
@@ -69,4 +72,61 @@ proptest! {
             prop_assert!(parts.name.len() <= 4 * bytes.len());
         }
     }
+}
+
+/// A short attribute of version 2; its datatype may be a record of a shared message.
+fn short(name: &str, shared: bool, datatype: &[u8], data: &[u8]) -> Vec<u8> {
+    let len = |part: &[u8]| [u8::try_from(part.len()).unwrap(), 0];
+    let name = [name.as_bytes(), b"\0"].concat();
+    let space = [2, 0, 0, 0];
+    let head = [[2, u8::from(shared)], len(&name), len(datatype), len(&space)].concat();
+    build::message(0x0c, 0, &[&head, name.as_slice(), datatype, &space, data].concat())
+}
+
+const SHORT: [u8; 12] = [0x10, 8, 0, 0, 2, 0, 0, 0, 0, 0, 16, 0];
+
+/// The attributes of the root of a file.
+fn attributes_of(bytes: Vec<u8>) -> Vec<Result<RawAttribute, (String, Error)>> {
+    let view = view(bytes);
+    let root = root(&view).unwrap();
+    done(attributes(&view, &root)).unwrap().to_vec()
+}
+
+#[test]
+fn a_damaged_attribute_is_an_error_with_its_name_and_others_go_on() {
+    let messages = [
+        short("good", false, &SHORT, &[42, 0]),
+        short("cut", false, &SHORT, &[42]),
+        short("typeless", false, &[0xff; 12], &[42, 0]),
+        build::message(0x0c, 0, &[9, 0]),
+        build::message(0x0c, 2, &[3, 7]),
+        short("last", false, &SHORT, &[7, 0]),
+    ];
+    let mut builder = build::Builder::new();
+    let root = builder.header(&messages);
+    let found = attributes_of(builder.finish(root));
+    let described = found.iter().map(|found| match found {
+        Ok(raw) => format!("{} {:?}", raw.name, &raw.data[..]),
+        Err((name, error)) => format!("{name}: {}", error.message()),
+    });
+    let wanted = [
+        "good [42, 0]",
+        "cut: attribute cut has 1 bytes of values, not 2",
+        "typeless: a datatype of version 15",
+        "#3: attribute of version 9",
+        "#4: a message shared in way 7, which is none",
+        "last [7, 0]",
+    ];
+    assert_eq!(described.collect::<Vec<_>>(), wanted);
+}
+
+#[test]
+fn a_committed_type_is_known_by_its_address() {
+    let mut builder = build::Builder::new();
+    let committed = builder.header(&[build::message(3, 1, &SHORT)]);
+    let record = [&[2, 2], committed.to_le_bytes().as_slice()].concat();
+    let root = builder.header(&[short("a", true, &record, &[7, 0]), short("b", false, &SHORT, &[8, 0])]);
+    let found = attributes_of(builder.finish(root));
+    let committed_at = |index: usize| found[index].as_ref().unwrap().datatype.committed;
+    assert_eq!((committed_at(0), committed_at(1)), (Some(Addr(committed)), None));
 }
