@@ -11,13 +11,53 @@ use ncirrus_layout::{
 };
 use std::sync::Arc;
 
+/// A dataset, and those that are read because it is put together from them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chain<'a> {
+    pub(super) object: &'a ObjectRef,
+    asking: Option<&'a Chain<'a>>,
+}
+
 /// The description of a dataset, read once.
 pub(crate) fn dataset(view: &dyn View, object: &ObjectRef) -> Step<Arc<Dataset>> {
+    described(view, &Chain::new(object))
+}
+
+/// As [`dataset`], of a dataset that another is put together from.
+pub(super) fn dataset_below(view: &dyn View, object: &ObjectRef, asking: &Chain<'_>) -> Step<Arc<Dataset>> {
+    let chain = Chain { object, asking: Some(asking) };
+    chain.check(view)?;
+    described(view, &chain)
+}
+
+fn described(view: &dyn View, chain: &Chain<'_>) -> Step<Arc<Dataset>> {
+    let object = chain.object;
     object.file.memo(view, object.addr, "dataset", || {
-        let dataset = read(view, object)?;
+        let dataset = read(view, chain)?;
         let cost = size_of::<Dataset>() + 64 * dataset.filters.len();
         Ok((dataset, cost))
     })
+}
+
+impl<'a> Chain<'a> {
+    pub(super) fn new(object: &'a ObjectRef) -> Self {
+        Self { object, asking: None }
+    }
+
+    /// Refuses a dataset that is put together from itself.
+    fn check(&self, view: &dyn View) -> Result<()> {
+        let mut depth = 0;
+        let mut next = self.asking;
+        while let Some(above) = next {
+            if above.object == self.object {
+                let error = Error::malformed("a virtual dataset is put together from itself");
+                return Err(self.object.file.at(self.object.addr, error));
+            }
+            depth += 1;
+            next = above.asking;
+        }
+        view.limits().depth(depth, "virtual datasets")
+    }
 }
 
 /// How the elements of [`Dataset::shape`] can be had.
@@ -44,9 +84,9 @@ pub(crate) fn layout(view: &dyn View, object: &ObjectRef, dataset: &Dataset) -> 
     }
 }
 
-fn read(view: &dyn View, object: &ObjectRef) -> Step<Dataset> {
-    let file = object.file.as_ref();
-    let header = header(view, object)?;
+fn read(view: &dyn View, chain: &Chain<'_>) -> Step<Dataset> {
+    let file = chain.object.file.as_ref();
+    let header = header(view, chain.object)?;
     let kinds = [kind::DATASPACE, kind::PIPELINE, kind::LAYOUT, kind::EXTERNAL_FILES];
     let bodies = join(kinds, |kind| match header.find(kind) {
         Some(message) => Ok(Some(resolve(view, file, message)?.body)),
@@ -68,7 +108,7 @@ fn read(view: &dyn View, object: &ObjectRef) -> Step<Dataset> {
         (arrangement, _) => arrangement,
     };
     let space = match &arrangement {
-        Arrangement::Virtual { .. } => virtuals::extent(view, object, &arrangement, space)?,
+        Arrangement::Virtual { .. } => virtuals::extent(view, chain, &arrangement, space)?,
         _ => space,
     };
     let (shape, element) = flattened(space.dims(), &datatype);

@@ -1,2 +1,4 @@
-//! What datasets of real files look like, against what the HDF5 library says of them.
+//! What datasets of real files look like and where their elements lie, against what the HDF5 library says of them.
 mod corpus;
+mod peers;
+mod reading;

@@ -3,6 +3,7 @@ use super::{Chunks, Stored};
 use crate::checksum::lookup3;
 use crate::cursor::Cursor;
 use crate::file::Addr;
+use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View, join};
 use std::sync::Arc;
 
@@ -118,23 +119,23 @@ impl Chunks {
     }
 
     /// Exactly `len` bytes, behind which a checksum stands that fits.
-    pub(super) fn exact_verified(&self, view: &dyn View, addr: Addr, len: u64) -> Step<bytes::Bytes> {
+    pub(super) fn exact_verified(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
         let whole = len.saturating_add(CHECKSUM_LEN);
         view.limits().metadata_len(whole, "a block of a chunk index")?;
-        Ok(verified(self.file.exact(view, addr, whole)?)?)
+        Ok(verified(&self.file.exact(view, addr, whole)?)?)
     }
 
     /// As [`exact_verified`](Self::exact_verified), of a header: it lies among other structures.
-    pub(super) fn header_verified(&self, view: &dyn View, addr: Addr, len: u64) -> Step<bytes::Bytes> {
+    pub(super) fn header_verified(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {
         let whole = len + CHECKSUM_LEN;
         let bytes = self.file.parse_all(view, addr, whole)?;
         let end = usize::try_from(whole).unwrap_or(usize::MAX).min(bytes.len());
-        Ok(verified(bytes.slice(..end))?)
+        Ok(verified(&bytes.slice(..end))?)
     }
 }
 
 /// The bytes without the checksum that stands behind them.
-fn verified(bytes: bytes::Bytes) -> Result<bytes::Bytes> {
+fn verified(bytes: &Bytes) -> Result<Bytes> {
     let at = bytes.len().saturating_sub(4);
     let (content, sum) = bytes.split_at(at);
     if sum != lookup3(content).to_le_bytes() {

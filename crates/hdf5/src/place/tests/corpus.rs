@@ -1,10 +1,11 @@
 //! Every dataset of the corpus: shape, layout, filters and table of chunks.
-use super::super::{Arrangement, Dataset, dataset, layout};
+use super::super::{Arrangement, dataset, layout};
+use super::reading::{chunks, done};
 use crate::file::load;
 use crate::group::{LinkTarget, links};
 use crate::object::{ObjectRef, header, kind};
-use ncirrus_layout::{Cells, Layout, Location, Stall, Step};
-use ncirrus_model::{CodecSpec, Region};
+use ncirrus_layout::Layout;
+use ncirrus_model::CodecSpec;
 use ncirrus_testkit::{MemoryView, Objects, corpus};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -13,15 +14,6 @@ use std::path::Path;
 
 /// The library lists the chunks of extensible arrays wrongly when the unlimited dimension is not the first.
 const WRONG_LISTING: &str = "gen/idx_earray_2nd.h5";
-
-/// The value of a step over a view that has everything.
-pub(crate) fn done<T>(step: Step<T>) -> ncirrus_layout::Result<T> {
-    match step {
-        Ok(value) => Ok(value),
-        Err(Stall::Fail(error)) => Err(error),
-        Err(Stall::Need(needs)) => panic!("needs {needs:?} where everything is at hand"),
-    }
-}
 
 /// All datasets of a file by path.
 fn datasets(view: &MemoryView, root: ObjectRef) -> BTreeMap<String, ObjectRef> {
@@ -59,7 +51,7 @@ fn describe(view: &MemoryView, object: &ObjectRef) -> ncirrus_layout::Result<Val
     let mut said = json!({"shape": dataset.space.dims(), "layout": layout_name, "filters": filters});
     if let Some(chunk) = chunk {
         said["chunk"] = json!(chunk);
-        if let Some(table) = table(view, object, &dataset, &chunk)? {
+        if let Some(table) = chunks(view, object, &dataset, &chunk)? {
             said["nchunks"] = json!(table.len());
             said["cl"] = json!(table.iter().take(3).collect::<Vec<_>>());
             said["csha"] = json!(short_digest(serde_json::to_string(&table).unwrap().as_bytes()));
@@ -75,39 +67,6 @@ fn describe(view: &MemoryView, object: &ObjectRef) -> ncirrus_layout::Result<Val
 
 fn short_digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Offsets, place, size and mask of every chunk that was written, by offsets.
-fn table(
-    view: &MemoryView,
-    object: &ObjectRef,
-    dataset: &Dataset,
-    chunk: &[u64],
-) -> ncirrus_layout::Result<Option<Vec<Value>>> {
-    let Layout::Grid { grid, index, .. } = done(layout(view, object, dataset))? else { panic!("no chunks") };
-    let counts: Vec<u64> = (0..grid.rank()).map(|axis| grid.cells_along(axis, dataset.shape[axis])).collect();
-    let Some(total) = Region::all(&counts).element_count().filter(|total| *total < 1 << 20) else {
-        return Ok(None);
-    };
-    let mut cells = Cells::new(counts.len());
-    for mut number in 0..total {
-        let mut cell = vec![0; counts.len()];
-        for axis in (0..counts.len()).rev() {
-            cell[axis] = number % counts[axis];
-            number /= counts[axis];
-        }
-        cells.push(&cell);
-    }
-    let found = done(index.locate(view, &cells))?;
-    let mut rows = Vec::new();
-    for (cell, found) in cells.iter().zip(found) {
-        let Location::Bytes(_, range) = found.location else { continue };
-        let offsets: Vec<u64> = cell.iter().zip(chunk).map(|(at, len)| at * len).collect();
-        // The library lists edge chunks that went unfiltered as if they were filtered.
-        let mask = if found.mask == u32::MAX { 0 } else { found.mask };
-        rows.push(json!([offsets, range.start, range.end - range.start, mask]));
-    }
-    Ok(Some(rows))
 }
 
 fn check_file(root: &Path, path: &str, differences: &mut Vec<String>) -> usize {
@@ -128,14 +87,11 @@ fn check_file(root: &Path, path: &str, differences: &mut Vec<String>) -> usize {
         match describe(&view, object) {
             Ok(said) => {
                 let keys = ["shape", "layout", "filters", "chunk", "nchunks", "cl", "csha", "offset"];
-                let is_comparable = |key: &&&str| {
-                    !wanted[**key].is_null()
-                        && !said[**key].is_null()
-                        && !(path == WRONG_LISTING && key.starts_with('c'))
-                };
-                for key in keys.iter().filter(is_comparable) {
-                    if said[*key] != wanted[*key] {
-                        let (said, wanted) = (&said[*key], &wanted[*key]);
+                let is_known = |key: &str| !(path == WRONG_LISTING && key.starts_with('c'));
+                let is_said = |key: &str| !(wanted[key].is_null() || said[key].is_null());
+                for key in keys.into_iter().filter(|key| is_known(key) && is_said(key)) {
+                    if said[key] != wanted[key] {
+                        let (said, wanted) = (&said[key], &wanted[key]);
                         differences.push(format!("{path} {name}: {key} is {said}, not {wanted}"));
                     }
                 }

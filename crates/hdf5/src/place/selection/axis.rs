@@ -1,0 +1,131 @@
+//! The indices of one axis that a selection takes.
+use super::Progression;
+use ncirrus_layout::{Limits, Result};
+use std::ops::Range;
+
+/// Indices of one axis, ascending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Axis {
+    /// The first `len` indices of blocks at equal distances.
+    Steps { start: u64, stride: u64, block: u64, len: u64 },
+    /// These runs.
+    Runs(Vec<Run>),
+}
+
+/// Indices one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) struct Run {
+    /// The first index.
+    pub(in super::super) index: u64,
+    pub(in super::super) len: u64,
+    /// How many indices of the axis come before.
+    pub(in super::super) position: u64,
+}
+
+impl Axis {
+    /// All indices below a length.
+    pub(in super::super) fn all(len: u64) -> Self {
+        Self::Steps { start: 0, stride: len.max(1), block: len.max(1), len }
+    }
+
+    /// The first `len` indices of a progression.
+    pub(in super::super) fn first(progression: Progression, len: u64) -> Self {
+        let Progression { start, stride, block, .. } = progression;
+        match block {
+            // One block, or blocks without gaps.
+            Some(block) if len > block && stride > block => {
+                Self::Steps { start, stride, block: block.max(1), len }
+            }
+            _ => Self::Steps { start, stride: len.max(1), block: len.max(1), len },
+        }
+    }
+
+    /// Runs of (first index, length) that do not touch each other, ascending.
+    pub(in super::super) fn runs(list: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let mut position = 0;
+        let run = |(index, len)| {
+            let run = Run { index, len, position };
+            position += len;
+            run
+        };
+        Self::Runs(list.into_iter().map(run).collect())
+    }
+
+    /// Number of indices.
+    pub(in super::super) fn len(&self) -> u64 {
+        match self {
+            Self::Steps { len, .. } => *len,
+            Self::Runs(runs) => runs.last().map_or(0, |run| run.position + run.len),
+        }
+    }
+
+    /// First index and the one behind the last.
+    pub(in super::super) fn bounds(&self) -> Range<u64> {
+        match self {
+            Self::Steps { start, stride, block, len } => {
+                let last = len.checked_sub(1).map(|last| last / block * stride + last % block + 1);
+                *start..start.saturating_add(last.unwrap_or(0))
+            }
+            Self::Runs(runs) => match (runs.first(), runs.last()) {
+                (Some(first), Some(last)) => first.index..last.index + last.len,
+                _ => 0..0,
+            },
+        }
+    }
+
+    /// The indices in a range.
+    pub(in super::super) fn within(&self, indices: &Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
+        self.select(self.position_at(indices.start)..self.position_at(indices.end), limits)
+    }
+
+    /// The indices at these positions.
+    pub(in super::super) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
+        let positions = positions.start..positions.end.min(self.len());
+        if positions.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self {
+            Self::Steps { start, stride, block, .. } => {
+                let blocks = positions.start / block..(positions.end - 1) / block + 1;
+                check_count(blocks.end - blocks.start, limits)?;
+                let run = |at: u64| clipped(start + at * stride, *block, at * block, &positions);
+                Ok(blocks.map(run).collect())
+            }
+            Self::Runs(runs) => {
+                let first = runs.partition_point(|run| run.position + run.len <= positions.start);
+                let end = runs.partition_point(|run| run.position < positions.end);
+                let found = runs.get(first..end).unwrap_or_default();
+                Ok(found.iter().map(|run| clipped(run.index, run.len, run.position, &positions)).collect())
+            }
+        }
+    }
+
+    /// How many indices lie below this one.
+    fn position_at(&self, index: u64) -> u64 {
+        match self {
+            Self::Steps { start, stride, block, len } => {
+                let room = index.saturating_sub(*start);
+                let count =
+                    (room / stride).saturating_mul(*block).saturating_add((room % stride).min(*block));
+                count.min(*len)
+            }
+            Self::Runs(runs) => {
+                let before = runs.partition_point(|run| run.index < index);
+                let last = before.checked_sub(1).and_then(|last| runs.get(last));
+                last.map_or(0, |run| run.position + run.len.min(index - run.index))
+            }
+        }
+    }
+}
+
+/// The part of a run whose positions are wanted; it has some.
+fn clipped(index: u64, len: u64, position: u64, positions: &Range<u64>) -> Run {
+    let before = positions.start.saturating_sub(position);
+    let end = len.min(positions.end - position);
+    Run { index: index + before, len: end - before, position: position + before }
+}
+
+/// Checks how many parts a selection falls into.
+pub(super) fn check_count(count: u64, limits: &Limits) -> Result<usize> {
+    limits.count(count, "a selection")
+}

@@ -1,0 +1,53 @@
+//! The datasets that a virtual dataset is put together from.
+use super::super::dataset::{Chain, dataset_below};
+use super::block::Mapping;
+use crate::file::load;
+use crate::group::{external_candidates, lookup};
+use crate::object::ObjectRef;
+use ncirrus_layout::{ErrorKind, ObjectId, Stall, Step, VariableRef, View, Want, settle};
+
+/// A dataset that is there.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) variable: VariableRef,
+    /// Lengths of its dataspace.
+    pub(super) dims: Vec<u64>,
+}
+
+/// The source of a mapping (of one block of it); `None` when there is no such file or no such dataset in it.
+pub(super) fn find(
+    view: &dyn View,
+    asking: &Chain<'_>,
+    mapping: &Mapping,
+    block: u64,
+) -> Step<Option<Found>> {
+    let file = &asking.object.file;
+    let file = match &mapping.file {
+        None => file.clone(),
+        Some(name) => match existing(view, &external_candidates(file, &name.of_block(block)))? {
+            Some(object) => load(view, &object)?,
+            None => return Ok(None),
+        },
+    };
+    let root = ObjectRef { addr: file.root, file };
+    let path = mapping.dataset.of_block(block);
+    let found = settle(lookup(view, &root, &path)).map_err(Stall::Need)?;
+    let object = match found {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    let dims = dataset_below(view, &object, asking)?.space.dims().to_vec();
+    let path = format!("/{}", path.trim_start_matches('/'));
+    Ok(Some(Found { variable: VariableRef { dataset: Some(root.file.object.clone()), path }, dims }))
+}
+
+/// The first of these objects that exists.
+fn existing(view: &dyn View, candidates: &[ObjectId]) -> Step<Option<ObjectId>> {
+    for object in candidates {
+        // Whoever asks will parse what it finds there.
+        if view.read(object, Want::Parse(0..1))?.is_some() {
+            return Ok(Some(object.clone()));
+        }
+    }
+    Ok(None)
+}
