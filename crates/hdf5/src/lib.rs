@@ -19,5 +19,7 @@ mod place;
 #[cfg(test)]
 mod testing;
 mod word;
+mod write;
 
 pub use netcdf::Hdf5Driver;
+pub use write::{Hdf5Writer, Structures};

@@ -1,0 +1,49 @@
+//! Writing netCDF-4/HDF5: new files, and changes of files in place (hdf5-netcdf4.md I, J).
+//!
+//! - [`space`]: where new bytes go;
+//! - [`out`], [`message`], [`types`], [`value`], [`heap`], [`header`]: from the data model to bytes;
+//! - [`index`]: chunk indexes, built and changed;
+//! - [`edit`]: messages of headers that exist, changed in place;
+//! - [`objects`], [`placer`]: the objects of a model, and the order in which they become true.
+mod edit;
+mod header;
+mod heap;
+mod index;
+mod message;
+mod objects;
+mod out;
+mod placer;
+mod space;
+mod types;
+mod value;
+
+pub use placer::{Hdf5Writer, Structures};
+
+use crate::file::Addr;
+use bytes::Bytes;
+
+/// Bytes at an address of the file (relative to its base).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Patch {
+    pub(crate) addr: Addr,
+    pub(crate) body: Bytes,
+}
+
+/// A change of a structure that readers know: what nobody points to yet, then what makes it true.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Change {
+    /// New bytes, to which nothing points: put first, in any order.
+    pub(crate) fresh: Vec<Patch>,
+    /// Put after a barrier, in this order; the structure is whole after each of them.
+    pub(crate) then: Vec<Patch>,
+    /// Places that nothing uses once all is done and durable.
+    pub(crate) released: Vec<(Addr, u64)>,
+}
+
+/// A chunk that is stored: where, how long, and which filters were skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) addr: Addr,
+    pub(crate) len: u64,
+    pub(crate) mask: u32,
+}

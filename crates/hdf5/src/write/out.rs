@@ -1,0 +1,79 @@
+//! Writing little-endian numbers.
+use crate::checksum::lookup3;
+use crate::file::{Addr, Sizes};
+use bytes::Bytes;
+
+/// Bytes that grow.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Out(Vec<u8>);
+
+impl Out {
+    /// Nothing yet.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes so far.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Appends bytes.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    /// Appends one byte.
+    pub(crate) fn u8(&mut self, value: u8) -> &mut Self {
+        self.bytes(&[value])
+    }
+
+    /// Appends two bytes.
+    pub(crate) fn u16(&mut self, value: u16) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends four bytes.
+    pub(crate) fn u32(&mut self, value: u32) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends eight bytes.
+    pub(crate) fn u64(&mut self, value: u64) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends the low `width` bytes of a number; what does not fit is cut.
+    pub(crate) fn uint(&mut self, value: u64, width: usize) -> &mut Self {
+        let bytes = value.to_le_bytes();
+        self.bytes(bytes.get(..width.min(8)).unwrap_or(&bytes))
+    }
+
+    /// Appends an address; `None` is undefined.
+    pub(crate) fn addr(&mut self, addr: Option<Addr>, sizes: Sizes) -> &mut Self {
+        self.uint(addr.map_or(u64::MAX, |addr| addr.0), usize::from(sizes.offsets))
+    }
+
+    /// Appends a length.
+    pub(crate) fn length(&mut self, len: u64, sizes: Sizes) -> &mut Self {
+        self.uint(len, usize::from(sizes.lengths))
+    }
+
+    /// Appends zeros.
+    pub(crate) fn zeros(&mut self, count: usize) -> &mut Self {
+        self.0.resize(self.0.len() + count, 0);
+        self
+    }
+
+    /// Appends the checksum of everything so far.
+    pub(crate) fn checksum(&mut self) -> &mut Self {
+        let sum = lookup3(&self.0);
+        self.u32(sum)
+    }
+
+    /// The bytes.
+    pub(crate) fn finish(&mut self) -> Bytes {
+        Bytes::from(std::mem::take(&mut self.0))
+    }
+}

@@ -1,0 +1,47 @@
+//! Where written bytes go, and the order in which they become true (hdf5-netcdf4.md I.3, J.5).
+use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
+use ncirrus_model::Model;
+
+/// Which programs shall read new files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Structures {
+    /// HDF5 1.8 and newer, netCDF-4 of any age: v1 B-trees.
+    #[default]
+    V18,
+    /// HDF5 1.10 and newer: chunk indexes without search.
+    V110,
+}
+
+/// Writes netCDF-4 files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hdf5Writer {
+    /// By the rules of the classic model (`_nc3_strict`).
+    pub classic_model: bool,
+    /// Which structures new files have.
+    pub structures: Structures,
+    /// Bytes at the front for the metadata; `None`: as many as the definitions need when the first data come, and some
+    /// more.
+    pub reserve: Option<u64>,
+    /// Chunks begin at multiples of this many bytes.
+    pub align: u64,
+}
+
+impl Default for Hdf5Writer {
+    fn default() -> Self {
+        Self { classic_model: false, structures: Structures::default(), reserve: None, align: 8 }
+    }
+}
+
+impl Writing for Hdf5Writer {
+    fn create(&self, _: &ObjectId) -> Result<Box<dyn Placer>> {
+        Err(Error::unsupported("writing of HDF5 files"))
+    }
+
+    fn update(&self, _: &dyn View, root: &ObjectId, _: &Model) -> Step<Box<dyn Placer>> {
+        Err(Error::unsupported("changing of HDF5 files").at_object(root).into())
+    }
+
+    fn is_single_object(&self) -> bool {
+        true
+    }
+}
