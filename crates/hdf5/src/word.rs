@@ -8,7 +8,7 @@ mod space;
 mod value;
 
 pub(crate) use attribute::{RawAttribute, attributes};
-pub(crate) use datatype::{datatype, nested_datatype};
+pub(crate) use datatype::datatype;
 pub(crate) use fill::fill;
 pub(crate) use space::dataspace;
 pub(crate) use value::{ValueResolver, native, object_references, stored, values};

@@ -33,7 +33,7 @@ pub(super) fn of_resolved(view: &dyn View, file: &File, resolved: &Resolved) -> 
 }
 
 /// The datatype in these bytes, and how many of them it takes.
-pub(crate) fn nested_datatype(bytes: &[u8], sizes: Sizes, limits: &Limits) -> Result<(Datatype, usize)> {
+fn nested_datatype(bytes: &[u8], sizes: Sizes, limits: &Limits) -> Result<(Datatype, usize)> {
     let mut parser = Parser { cursor: Cursor::new(bytes, "datatype"), sizes, limits };
     let datatype = parser.datatype(1)?;
     Ok((datatype, parser.cursor.position()))
