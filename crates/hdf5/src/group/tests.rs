@@ -1,2 +1,5 @@
 //! Trees of whole files.
+mod arrival;
 mod corpus;
+mod damage;
+mod described;
