@@ -38,6 +38,7 @@ pub struct SessionBuilder {
     durable: bool,
     missing: Missing,
     short_chunks: ShortChunks,
+    registry: Registry,
 }
 
 /// What reading a chunk that was never written does.
@@ -90,6 +91,7 @@ impl Session {
             durable: true,
             missing: Missing::default(),
             short_chunks: ShortChunks::default(),
+            registry: Registry::builtin(),
         }
     }
 
@@ -179,6 +181,12 @@ impl SessionBuilder {
         Self { short_chunks, ..self }
     }
 
+    /// The codecs that chunks are decoded and encoded with: those that are built in, by default.
+    #[must_use]
+    pub fn registry(self, registry: Registry) -> Self {
+        Self { registry, ..self }
+    }
+
     /// The session.
     ///
     /// # Errors
@@ -193,7 +201,7 @@ impl SessionBuilder {
             })?;
         let shared = Shared {
             pool,
-            registry: Registry::builtin(),
+            registry: self.registry,
             limits: self.limits,
             memory: self.memory,
             metadata_cache: self.metadata_cache,

@@ -36,6 +36,9 @@ pub use element::Element;
 pub use group::Group;
 pub use info::{GroupInfo, Info, VariableInfo, info, type_name};
 pub use ncirrus_cdl as cdl;
+#[cfg(feature = "plugins")]
+pub use ncirrus_codec::PluginOptions;
+pub use ncirrus_codec::{CodecEntry, Ignored, Origin, Registry};
 pub use ncirrus_engine::{Missing, Plan, Statistics, StoredChunk, convert};
 pub use ncirrus_layout::{
     ChunkRef, Consolidated, Error, ErrorKind, Limits, Location, ObjectId, OpenOptions, Place, Result,

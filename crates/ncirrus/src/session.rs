@@ -1,6 +1,9 @@
 //! The only owner of threads, caches, budgets and credentials.
 use crate::Result;
 use ncirrus_classic::ClassicDriver;
+#[cfg(feature = "plugins")]
+use ncirrus_codec::PluginOptions;
+use ncirrus_codec::Registry;
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits};
 use ncirrus_store::{Scheme, StoreOptions, Url};
@@ -19,6 +22,8 @@ pub struct Session {
 pub struct SessionBuilder {
     engine: ncirrus_engine::SessionBuilder,
     stores: StoreOptions,
+    #[cfg(feature = "plugins")]
+    plugins: PluginOptions,
 }
 
 impl Session {
@@ -32,13 +37,23 @@ impl Session {
 
     /// A session of your own making.
     pub fn builder() -> SessionBuilder {
-        SessionBuilder { engine: ncirrus_engine::Session::builder(), stores: StoreOptions::default() }
+        SessionBuilder {
+            engine: ncirrus_engine::Session::builder(),
+            stores: StoreOptions::default(),
+            #[cfg(feature = "plugins")]
+            plugins: PluginOptions::default(),
+        }
     }
 
     /// Waits for a store; only an address on another machine needs (and starts) the session's network.
     pub(crate) fn wait_for_store<F: Future>(&self, url: &str, future: F) -> F::Output {
         let local = Url::parse(url).is_ok_and(|url| matches!(url.scheme(), Scheme::File | Scheme::Memory));
         if local { self.engine.block_on(future) } else { self.engine.block_on_store(future) }
+    }
+
+    /// The codecs that chunks are decoded and encoded with: built in, and of plugins.
+    pub fn registry(&self) -> &Registry {
+        self.engine.registry()
     }
 
     /// What was fetched and decoded so far.
@@ -98,6 +113,14 @@ impl SessionBuilder {
         self
     }
 
+    /// Which filter plugins are used, and how.
+    #[cfg(feature = "plugins")]
+    #[must_use]
+    pub fn plugins(mut self, plugins: PluginOptions) -> Self {
+        self.plugins = plugins;
+        self
+    }
+
     /// The session.
     ///
     /// # Errors
@@ -105,6 +128,9 @@ impl SessionBuilder {
     pub fn build(self) -> Result<Session> {
         let drivers: [Arc<dyn Driver>; 3] =
             [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
-        Ok(Session { engine: self.engine.build()?, stores: self.stores, drivers: Arc::new(drivers) })
+        let engine = self.engine;
+        #[cfg(feature = "plugins")]
+        let engine = engine.registry(Registry::with_plugins(self.plugins));
+        Ok(Session { engine: engine.build()?, stores: self.stores, drivers: Arc::new(drivers) })
     }
 }
