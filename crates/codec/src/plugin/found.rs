@@ -95,6 +95,10 @@ impl Pair {
         }
     }
 
+    fn is_again(&self, other: &Self) -> bool {
+        self.path() == other.path() && self.v2() == other.v2()
+    }
+
     fn completes(&self) -> bool {
         match self {
             Self::Native(codec, _) => codec.modifies(),
@@ -234,6 +238,8 @@ impl Finder {
             return self.ignore(&path, reason);
         }
         match filters.iter_mut().find(|filter| filter.id == pair.hdf5()) {
+            // Some libraries offer one codec in both ways.
+            Some(filter) if filter.codec.as_ref().is_some_and(|codec| codec.is_again(&pair)) => {}
             Some(filter) if filter.codec.is_some() => {
                 let reason = format!("filter {} has a codec already", filter.id);
                 self.ignore(&path, reason);
