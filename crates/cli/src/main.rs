@@ -35,6 +35,7 @@ enum Command {
     Copy(commands::copy::Args),
     Info(commands::info::Args),
     Explain(commands::explain::Args),
+    Filters(commands::filters::Args),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
             Command::Copy(args) => commands::copy::run(args, &session),
             Command::Info(args) => commands::info::run(args, &session),
             Command::Explain(args) => commands::explain::run(args, &session),
+            Command::Filters(args) => commands::filters::run(args, &session),
         });
     match outcome {
         Ok(code) => code,

@@ -2,6 +2,7 @@
 pub(crate) mod copy;
 pub(crate) mod dump;
 pub(crate) mod explain;
+pub(crate) mod filters;
 pub(crate) mod info;
 
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
