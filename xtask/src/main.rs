@@ -71,7 +71,7 @@ fn lint() -> Outcome {
 
 /// Each feature left out in turn, and all of them.
 fn features() -> Outcome {
-    let all = ["zip", "http", "cloud"];
+    let all = ["zip", "http", "cloud", "plugins"];
     cargo(&["check", "--quiet", "--package", "ncirrus-cli", "--no-default-features"])?;
     for out in all {
         let kept: Vec<&str> = all.into_iter().filter(|feature| *feature != out).collect();
