@@ -5,7 +5,7 @@ use crate::plan::{Cuts, Sizes};
 use crate::session::Shared;
 use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, names};
 use ncirrus_layout::{
-    ChunkGrid, ChunkIndex, Edge, Error, Extent, Layout, Limits, Result, Source, StoredType,
+    ChunkGrid, ChunkIndex, Edge, Error, Extent, Layout, Limits, Result, Source, StoredType, TileIndex,
 };
 use ncirrus_model::{CodecSpec, Model, Selection, TypeRef};
 use std::collections::HashMap;
@@ -40,6 +40,8 @@ pub(crate) enum Elements {
     },
     /// Of no fixed size: a chunk is decoded whole.
     Sequences,
+    /// Values of other variables.
+    Assembled,
 }
 
 /// How the elements lie.
@@ -48,6 +50,8 @@ pub(crate) enum Ground {
     Chunks(Chunks),
     /// In rows at fixed strides; the grid is ours, to share the work.
     Rows(Rows),
+    /// In other variables.
+    Mosaic(Arc<dyn TileIndex>),
 }
 
 /// Chunks that an index locates.
@@ -98,12 +102,13 @@ impl Bound {
                 let (extents, strides) = (Arc::clone(extents), strides.clone());
                 Ground::Rows(Rows { grid, extents, base: *base, strides })
             }
-            Layout::Mosaic { .. } => return Err(Error::unsupported("variables put together from others")),
+            Layout::Mosaic { tiles } => Ground::Mosaic(Arc::clone(tiles)),
             Layout::Query { .. } => return Err(Error::unsupported("variables that a server computes")),
         };
         let rank = match &ground {
             Ground::Chunks(chunks) => chunks.grid.rank(),
             Ground::Rows(rows) => rows.strides.len(),
+            Ground::Mosaic(_) => source.extent.len(),
         };
         if rank != shape.len() || source.extent.len() != shape.len() {
             return Err(Error::internal(format!(
@@ -121,9 +126,11 @@ impl Bound {
 
     /// The selection, cut along the grid.
     pub(crate) fn cuts(&self, selection: &Selection) -> Cuts {
+        let one = ChunkGrid::Regular(self.source.extent.iter().map(|len| (*len).max(1)).collect());
         let grid = match &self.ground {
             Ground::Chunks(chunks) => &chunks.grid,
             Ground::Rows(rows) => &rows.grid,
+            Ground::Mosaic(_) => &one,
         };
         Cuts::new(selection, grid, &self.source.extent)
     }
@@ -146,6 +153,9 @@ impl Bound {
 
 impl Elements {
     fn of(source: &Source, model: &Model, ty: TypeRef, limits: &Limits) -> Result<Self> {
+        if let Layout::Mosaic { .. } = source.layout {
+            return Ok(Self::Assembled);
+        }
         if let Some(copier) = Copier::new(model, ty, &source.stored) {
             return Ok(Self::Copied(copier));
         }
@@ -162,7 +172,7 @@ impl Elements {
         match self {
             Self::Copied(copier) => Some(copier.stored_len()),
             Self::Decoded { stored_len } | Self::Referenced { stored_len } => Some(stored_len),
-            Self::Sequences => None,
+            Self::Sequences | Self::Assembled => None,
         }
     }
 
@@ -173,7 +183,7 @@ impl Elements {
             Self::Decoded { stored_len } | Self::Referenced { stored_len } => {
                 Sizes { stored: stored_len, native: stored_len }
             }
-            Self::Sequences => Sizes { stored: ELEMENT_MARK, native: ELEMENT_MARK },
+            Self::Sequences | Self::Assembled => Sizes { stored: ELEMENT_MARK, native: ELEMENT_MARK },
         }
     }
 }

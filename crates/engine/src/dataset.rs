@@ -1,18 +1,23 @@
 //! An open dataset.
-use crate::bound::Bound;
+use crate::bound::{Bound, Ground};
 use crate::cache::Snapshot;
 use crate::chunks::{self, StoredChunk};
 use crate::drive::Context;
+use crate::nesting::Nesting;
 use crate::open;
+use crate::others::Others;
 use crate::plan::Plan;
 use crate::read::{Reading, Report};
 use crate::session::{Missing, Session};
-use ncirrus_layout::{Catalog, Driver, Error, Memo, ObjectId, OpenOptions, Result, Source};
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{
+    Catalog, Confidence, Driver, Error, Memo, ObjectId, OpenOptions, Result, Source, VariableRef,
+};
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Selection, Values, VarId};
 use ncirrus_store::Store;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// An open dataset for reading. Cheap to clone; many threads may read it at once.
 #[derive(Clone)]
@@ -25,10 +30,22 @@ struct Inner {
     context: Context,
     root: ObjectId,
     driver: Arc<dyn Driver>,
+    /// What datasets that this one refers to are opened with.
+    others: Referred,
     catalog: Arc<dyn Catalog>,
     model: Arc<Model>,
     opening: u64,
     known: Mutex<Known>,
+}
+
+/// Datasets that one refers to, and how they are opened.
+struct Referred {
+    drivers: Arc<[Arc<dyn Driver>]>,
+    options: OpenOptions,
+    /// Those of the dataset that the caller opened.
+    open: Weak<Others>,
+    /// Held by the dataset that the caller opened.
+    _owned: Option<Arc<Others>>,
 }
 
 /// What was looked up so far.
@@ -53,13 +70,27 @@ impl Session {
     ) -> Result<Dataset> {
         let context = self.context(store);
         let driver = open::probe(&context, &root, drivers).await?;
-        let opened = context.drive(|view| driver.open(view, &root, options)).await;
+        let owned = Arc::new(Others::default());
+        let open = Arc::downgrade(&owned);
+        let others =
+            Referred { drivers: drivers.into(), options: options.clone(), open, _owned: Some(owned) };
+        self.open_with(context, root, driver, others).await
+    }
+
+    async fn open_with(
+        &self,
+        context: Context,
+        root: ObjectId,
+        driver: Arc<dyn Driver>,
+        others: Referred,
+    ) -> Result<Dataset> {
+        let opened = context.drive(|view| driver.open(view, &root, &others.options)).await;
         let catalog = opened.map_err(|error| error.by(driver.name()))?;
         let tree = context.drive(|view| catalog.tree(view)).await;
         let model = tree.map_err(|error| error.by(driver.name()))?;
         let (session, opening) = (self.clone(), self.shared.next_opening());
         let known = Mutex::default();
-        let inner = Inner { session, context, root, driver, catalog, model, opening, known };
+        let inner = Inner { session, context, root, driver, others, catalog, model, opening, known };
         Ok(Dataset { inner: Arc::new(inner) })
     }
 
@@ -71,7 +102,7 @@ impl Session {
             snapshot: Arc::new(Snapshot::new(store, budget)),
             memo: Arc::new(Memo::new(budget)),
             dataset: None,
-            depth: 0,
+            nesting: Nesting::default(),
         }
     }
 }
@@ -122,7 +153,7 @@ impl Dataset {
     /// # Errors
     /// Why the variable is inaccessible.
     pub async fn source(&self, variable: VarId) -> Result<Arc<Source>> {
-        Ok(Arc::clone(&self.bound(variable).await?.source))
+        Ok(Arc::clone(&self.bound(variable, &Nesting::default()).await?.source))
     }
 
     /// What reading a selection will do: requests, bytes, chunks. Nothing but index nodes is fetched.
@@ -130,9 +161,7 @@ impl Dataset {
     /// # Errors
     /// `Invalid` when the selection does not fit; why the variable is inaccessible.
     pub async fn plan(&self, variable: VarId, selection: &Selection) -> Result<Plan> {
-        let bound = self.bound(variable).await?;
-        let reading = self.reading(variable, &bound, selection, 0, self.default_missing())?;
-        reading.plan(selection).await.map_err(|error| self.located(error, variable))
+        self.plan_deep(variable, selection, Nesting::default()).await
     }
 
     /// Where the chunks lie that a selection touches, in row-major order, without those that are known never to have
@@ -144,7 +173,7 @@ impl Dataset {
     pub async fn chunks(&self, variable: VarId, selection: &Selection) -> Result<Vec<StoredChunk>> {
         let place = |error| self.located(error, variable);
         selection.check(&self.inner.model.shape(variable)).map_err(|error| place(error.into()))?;
-        let context = self.context(0);
+        let context = self.context(Nesting::default());
         let source = context.drive(|view| self.inner.catalog.source(view, variable)).await.map_err(place)?;
         chunks::chunks(&context, &source, selection).await.map_err(place)
     }
@@ -169,7 +198,7 @@ impl Dataset {
         selection: &Selection,
         missing: Missing,
     ) -> Result<(Values, Report)> {
-        self.read_deep(variable, selection, missing, 0).await
+        self.read_deep(variable, selection, missing, Nesting::default()).await
     }
 
     /// As [`read`](Self::read), into memory of the caller: elements of the model's type in the machine's byte order.
@@ -177,35 +206,88 @@ impl Dataset {
     /// # Errors
     /// As [`read`](Self::read); `Invalid` when the memory is of another size, or for types that have no fixed size.
     pub async fn read_into(&self, variable: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
-        let bound = self.bound(variable).await?;
-        let reading = self.reading(variable, &bound, selection, 0, self.default_missing())?;
+        let bound = self.bound(variable, &Nesting::default()).await?;
+        let reading =
+            self.reading(variable, &bound, selection, Nesting::default(), self.default_missing())?;
         reading.read_into(selection, out).await.map_err(|error| self.located(error, variable))
     }
 
+    /// The dataset of a reference by this one: itself, or another one, which is opened when first needed.
+    ///
+    /// # Errors
+    /// `Unsupported` when it lies in another store, else what opening it fails with.
+    pub(crate) async fn referred(&self, root: Option<&ObjectId>) -> Result<Self> {
+        let Some(root) = root.filter(|root| **root != self.inner.root) else { return Ok(self.clone()) };
+        self.inner.context.snapshot.check_store(root)?;
+        let others = self.inner.others.open.upgrade();
+        let others = others.ok_or_else(|| Error::internal("a dataset outlives the one that opened it"))?;
+        others.open(root, || self.open_other(root)).await
+    }
+
+    async fn open_other(&self, root: &ObjectId) -> Result<Self> {
+        let Inner { session, context, driver, others, .. } = self.inner.as_ref();
+        let context = Context { dataset: None, nesting: Nesting::default(), ..context.clone() };
+        // A dataset mostly refers to others of its own format: then nothing else is looked for.
+        let driver = match context.drive(|view| driver.probe(view, root)).await {
+            Ok(Confidence::Yes) => Arc::clone(driver),
+            _ => open::probe(&context, root, &others.drivers).await?,
+        };
+        let others = Referred {
+            drivers: Arc::clone(&others.drivers),
+            options: OpenOptions { name: None, ..others.options.clone() },
+            open: Weak::clone(&others.open),
+            _owned: None,
+        };
+        session.open_with(context, root.clone(), driver, others).await
+    }
+
     /// Values for a step that asked for them.
-    pub(crate) async fn read_nested(&self, path: &str, selection: &Selection, depth: u32) -> Result<Values> {
-        let variable = self.inner.model.variable_at(path);
-        let variable = variable.ok_or_else(|| Error::not_found(format!("no variable {path}")))?;
-        let (values, _) = self.read_deep(variable, selection, Missing::Fill, depth).await?;
+    pub(crate) async fn read_nested(
+        &self,
+        variable: &VariableRef,
+        selection: &Selection,
+        nesting: Nesting,
+    ) -> Result<Values> {
+        let dataset = self.referred(variable.dataset.as_ref()).await?;
+        let found = dataset.inner.model.variable_at(&variable.path);
+        let found = found.ok_or_else(|| Error::not_found(format!("no variable {}", variable.path)))?;
+        let (values, _) = dataset.read_deep(found, selection, Missing::Fill, nesting).await?;
         Ok(values)
     }
 
     /// What steps of this dataset run against.
-    pub(crate) fn context(&self, depth: u32) -> Context {
-        Context { dataset: Some(self.clone()), depth, ..self.inner.context.clone() }
+    pub(crate) fn context(&self, nesting: Nesting) -> Context {
+        Context { dataset: Some(self.clone()), nesting, ..self.inner.context.clone() }
     }
 
-    async fn read_deep(
-        &self,
+    /// As [`read_reported`](Self::read_reported), as part of other reads.
+    pub(crate) fn read_deep<'a>(
+        &'a self,
         variable: VarId,
-        selection: &Selection,
+        selection: &'a Selection,
         missing: Missing,
-        depth: u32,
-    ) -> Result<(Values, Report)> {
-        let bound = self.bound(variable).await?;
-        let reading = self.reading(variable, &bound, selection, depth, missing)?;
-        let values = reading.read(selection).await.map_err(|error| self.located(error, variable))?;
-        Ok((values, reading.into_report()))
+        nesting: Nesting,
+    ) -> BoxFuture<'a, Result<(Values, Report)>> {
+        Box::pin(async move {
+            let bound = self.bound(variable, &nesting).await?;
+            let reading = self.reading(variable, &bound, selection, nesting, missing)?;
+            let values = reading.read(selection).await.map_err(|error| self.located(error, variable))?;
+            Ok((values, reading.into_report()))
+        })
+    }
+
+    /// As [`plan`](Self::plan), as part of other reads.
+    pub(crate) fn plan_deep<'a>(
+        &'a self,
+        variable: VarId,
+        selection: &'a Selection,
+        nesting: Nesting,
+    ) -> BoxFuture<'a, Result<Plan>> {
+        Box::pin(async move {
+            let bound = self.bound(variable, &nesting).await?;
+            let reading = self.reading(variable, &bound, selection, nesting, self.default_missing())?;
+            reading.plan(selection).await.map_err(|error| self.located(error, variable))
+        })
     }
 
     fn reading<'a>(
@@ -213,29 +295,39 @@ impl Dataset {
         variable: VarId,
         bound: &'a Bound,
         selection: &Selection,
-        depth: u32,
+        nesting: Nesting,
         missing: Missing,
     ) -> Result<Reading<'a>> {
         let shape = self.inner.model.shape(variable);
         selection.check(&shape).map_err(|error| self.located(error.into(), variable))?;
-        Ok(Reading::new(self.context(depth), bound, &self.inner.model, self.inner.opening, missing))
+        let context = match bound.ground {
+            Ground::Mosaic(_) => {
+                let path = self.inner.model.variable_path(variable);
+                let limits = &self.inner.session.shared.limits;
+                let nesting = nesting.of_mosaic(&self.inner.root, &path, limits);
+                self.context(nesting.map_err(|error| self.located(error, variable))?)
+            }
+            _ => self.context(nesting),
+        };
+        Ok(Reading::new(context, bound, &self.inner.model, self.inner.opening, missing))
     }
 
-    async fn bound(&self, variable: VarId) -> Result<Arc<Bound>> {
+    /// A variable's source, bound; what it takes is part of the reads of `nesting`.
+    pub(crate) async fn bound(&self, variable: VarId, nesting: &Nesting) -> Result<Arc<Bound>> {
         if let Some(bound) = self.known().bound.get(&variable) {
             return Ok(Arc::clone(bound));
         }
-        let bound = self.bind(variable).await.map_err(|error| self.located(error, variable))?;
+        let bound = self.bind(variable, nesting).await.map_err(|error| self.located(error, variable))?;
         let bound = Arc::new(bound);
         self.known().bound.insert(variable, Arc::clone(&bound));
         Ok(bound)
     }
 
-    async fn bind(&self, variable: VarId) -> Result<Bound> {
+    async fn bind(&self, variable: VarId, nesting: &Nesting) -> Result<Bound> {
         let model = &self.inner.model;
         let described = model.variable(variable);
         let described = described.ok_or_else(|| Error::not_found("no such variable"))?;
-        let context = self.context(0);
+        let context = self.context(nesting.clone());
         let source = context.drive(|view| self.inner.catalog.source(view, variable)).await;
         if let Some(fault) = &described.fault {
             // The driver's error knows the place; the fault is its text.
@@ -250,7 +342,7 @@ impl Dataset {
     }
 
     async fn load_attributes(&self, nodes: &[NodeId]) -> Result<()> {
-        let context = self.context(0);
+        let context = self.context(Nesting::default());
         let loaded = context.drive(|view| self.inner.catalog.attributes(view, nodes)).await?;
         self.known().attributes.extend(nodes.iter().copied().zip(loaded));
         Ok(())

@@ -4,6 +4,7 @@ mod requests;
 use crate::cache::{Held, Snapshot, changed};
 use crate::dataset::Dataset;
 use crate::merge::split;
+use crate::nesting::Nesting;
 use crate::session::{Fetching, Shared};
 use crate::view::{BlockingView, Extra, StallingView};
 use bytes::BytesMut;
@@ -23,8 +24,8 @@ pub(crate) struct Context {
     pub(crate) memo: Arc<Memo>,
     /// The dataset, once it is open: whose variables a step may ask values of.
     pub(crate) dataset: Option<Dataset>,
-    /// How many reads this one is nested in.
-    pub(crate) depth: u32,
+    /// Of which reads this is part.
+    pub(crate) nesting: Nesting,
 }
 
 impl Context {
@@ -64,11 +65,11 @@ impl Context {
         selection: &'a Selection,
     ) -> BoxFuture<'a, Result<Values>> {
         Box::pin(async move {
-            self.shared.limits.depth(self.depth + 1, "reading of variables by variables")?;
-            let (Some(dataset), None) = (&self.dataset, &variable.dataset) else {
-                return Err(Error::unsupported(format!("values of {} in another dataset", variable.path)));
-            };
-            dataset.read_nested(&variable.path, selection, self.depth + 1).await
+            let nesting = self.nesting.deeper(&self.shared.limits)?;
+            let dataset = self.dataset.as_ref().ok_or_else(|| {
+                Error::unsupported(format!("values of {} before the dataset is open", variable.path))
+            })?;
+            dataset.read_nested(variable, selection, nesting).await
         })
     }
 
@@ -80,12 +81,24 @@ impl Context {
         let requests = sorted.requests(&self.snapshot, held);
         self.fetch_objects(requests, held, extra).await?;
         self.fetch_listings(sorted.listings, held, extra).await?;
-        for (variable, selection) in sorted.values {
-            if extra.values.iter().any(|(other, part, _)| *other == variable && *part == selection) {
-                continue;
+        self.fetch_values(sorted.values, extra).await
+    }
+
+    async fn fetch_values(&self, asked: Vec<(VariableRef, Selection)>, extra: &mut Extra) -> Result<()> {
+        let mut distinct: Vec<(VariableRef, Selection)> = Vec::with_capacity(asked.len());
+        for one in asked {
+            if !distinct.contains(&one) {
+                distinct.push(one);
             }
+        }
+        let reads = distinct.into_iter().map(|(variable, selection)| async move {
             let values = self.nested_values(&variable, &selection).await?;
-            extra.values.push((variable, selection, values));
+            Ok::<_, Error>((variable, selection, values))
+        });
+        let most = self.snapshot.store().facts().concurrency.max(1);
+        let mut under_way = futures_util::stream::iter(reads).buffer_unordered(most);
+        while let Some(read) = under_way.next().await {
+            extra.values.push(read?);
         }
         Ok(())
     }

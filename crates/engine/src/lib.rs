@@ -12,7 +12,9 @@ mod dataset;
 mod decode;
 mod drive;
 mod merge;
+mod nesting;
 mod open;
+mod others;
 mod plan;
 mod read;
 mod scatter;
@@ -23,7 +25,7 @@ mod write;
 
 pub use chunks::StoredChunk;
 pub use dataset::Dataset;
-pub use plan::{Plan, PlannedRequest};
+pub use plan::{Plan, PlannedRequest, PlannedSource};
 pub use read::Report;
 pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics};
 pub use write::{Copied, Writer, copy_selection, copy_variable};

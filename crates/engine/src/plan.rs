@@ -3,10 +3,10 @@ mod cuts;
 mod summary;
 mod walk;
 
-pub use summary::{Plan, PlannedRequest};
+pub use summary::{Plan, PlannedRequest, PlannedSource};
 
-pub(crate) use cuts::{Cuts, Segment};
-pub(crate) use walk::{Sizes, Walk};
+pub(crate) use cuts::{Cuts, Pick, Segment};
+pub(crate) use walk::{Run, Sizes, Walk};
 
 use ncirrus_layout::{Error, Result};
 

@@ -2,6 +2,7 @@
 mod explain;
 mod job;
 mod local;
+mod mosaic;
 mod remote;
 mod sequences;
 mod unit;
@@ -78,6 +79,9 @@ impl<'a> Reading<'a> {
     /// The selected values.
     pub(crate) async fn read(&self, selection: &Selection) -> Result<Values> {
         let count = self.count(selection)?;
+        if let Ground::Mosaic(tiles) = &self.bound.ground {
+            return self.read_mosaic(tiles, selection, count).await;
+        }
         match self.bound.elements {
             Elements::Copied(copier) => {
                 check_memory(count, copier.native_len())?;
@@ -91,6 +95,7 @@ impl<'a> Reading<'a> {
                 self.read_gathered(selection, count).await
             }
             Elements::Sequences => self.read_sequences(selection, count).await,
+            Elements::Assembled => Err(Error::internal("values of other variables without tiles")),
         }
     }
 
@@ -216,7 +221,7 @@ impl<'a> Reading<'a> {
                 Ok(bytes.to_vec())
             }
             Elements::Sequences => Ok(vec![0xff; ELEMENT_MARK]),
-            Elements::Decoded { .. } | Elements::Referenced { .. } => Ok(Vec::new()),
+            Elements::Decoded { .. } | Elements::Referenced { .. } | Elements::Assembled => Ok(Vec::new()),
         }
     }
 

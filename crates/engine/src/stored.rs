@@ -1,22 +1,83 @@
 //! How many bytes a variable takes where it is stored.
 use crate::dataset::Dataset;
-use ncirrus_layout::{Cells, ChunkGrid, ChunkRef, Layout, Location, Result};
-use ncirrus_model::VarId;
+use crate::nesting::Nesting;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{
+    Cells, ChunkGrid, ChunkRef, ErrorKind, Layout, Location, Result, Source, TileIndex, TileSource,
+    VariableRef,
+};
+use ncirrus_model::{Region, VarId};
 use ncirrus_store::LocalStore;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Chunks that are looked at; the size of a variable with more is not told.
 const COUNTED: u64 = 1 << 18;
+/// Variables that are looked into for one that is put together from them.
+const SOURCES: usize = 1 << 10;
 /// Chunks that are located together.
 const BATCH: usize = 1 << 12;
 
 impl Dataset {
     /// Bytes that the variable's values take as they are stored; `None` where telling would cost a request per chunk
-    /// (chunks that are objects of their own, on another machine), or there are very many chunks.
+    /// (chunks that are objects of their own, on another machine), or there are very many chunks. Of a variable that is
+    /// put together from others it is what those take, each counted once; `None` when they lie on another machine.
     ///
     /// # Errors
     /// Why the variable is inaccessible, or the damage of an index.
     pub async fn stored_bytes(&self, variable: VarId) -> Result<Option<u64>> {
-        let source = self.source(variable).await?;
+        self.stored_deep(variable, Nesting::default()).await
+    }
+
+    fn stored_deep(&self, variable: VarId, nesting: Nesting) -> BoxFuture<'_, Result<Option<u64>>> {
+        Box::pin(async move {
+            let source = Arc::clone(&self.bound(variable, &nesting).await?.source);
+            match &source.layout {
+                Layout::Mosaic { tiles } => {
+                    let path = self.model().variable_path(variable);
+                    let nesting = nesting.of_mosaic(self.root(), &path, self.session().limits())?;
+                    self.stored_in_sources(tiles.as_ref(), &source.extent, nesting).await
+                }
+                _ => self.stored_itself(&source).await,
+            }
+        })
+    }
+
+    async fn stored_in_sources(
+        &self,
+        tiles: &dyn TileIndex,
+        extent: &[u64],
+        nesting: Nesting,
+    ) -> Result<Option<u64>> {
+        if self.store().local().is_none() {
+            return Ok(None);
+        }
+        let whole = Region::all(extent);
+        let tiles = self.context(nesting.clone()).drive(|view| tiles.tiles(view, &whole)).await?;
+        let references = tiles.into_iter().filter_map(|tile| match tile.source {
+            TileSource::Variable { variable, .. } => Some(variable),
+            TileSource::Constant(_) | TileSource::Missing => None,
+        });
+        let references: HashSet<VariableRef> = references.collect();
+        if references.len() > SOURCES {
+            return Ok(None);
+        }
+        let mut sum = 0u64;
+        for reference in references {
+            let opened = match self.referred(reference.dataset.as_ref()).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                opened => opened?,
+            };
+            let Some(variable) = opened.model().variable_at(&reference.path) else { continue };
+            match opened.stored_deep(variable, nesting.clone()).await? {
+                Some(bytes) => sum = sum.saturating_add(bytes),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(sum))
+    }
+
+    async fn stored_itself(&self, source: &Source) -> Result<Option<u64>> {
         let Layout::Grid { grid, index, .. } = &source.layout else {
             let elements = source.extent.iter().try_fold(1u64, |product, len| product.checked_mul(*len));
             return Ok(elements
@@ -33,7 +94,7 @@ impl Dataset {
         while next < total {
             let cells = batch(grid, &counts, next, total);
             next += cells.len() as u64;
-            for chunk in self.context(0).drive(|view| index.locate(view, &cells)).await? {
+            for chunk in self.context(Nesting::default()).drive(|view| index.locate(view, &cells)).await? {
                 match byte_len(&chunk, store.local())? {
                     Some(len) => sum = sum.saturating_add(len),
                     None => return Ok(None),

@@ -38,6 +38,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
             "requests": plan.requests,
             "bytes": plan.bytes,
             "whole_objects": plan.whole_objects,
+            "parts": plan.tiles,
+            "sources": plan.sources,
             "chunks": plan.chunks,
             "missing_chunks": plan.missing,
             "decoded_bytes": plan.decoded_bytes,

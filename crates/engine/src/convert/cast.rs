@@ -39,6 +39,8 @@ pub enum Excess {
     Wrap,
     /// The default fill value of the target, as in classic files.
     Fill,
+    /// The nearest value of the target, 0 for NaN, as HDF5 converts.
+    Nearest,
 }
 
 /// Whether bytes may be taken for unsigned ones.
@@ -79,9 +81,8 @@ pub fn cast_with(values: &Values, to: Atomic, rules: CastRules) -> Result<(Value
             Values::from_native_bytes(to, bytes).ok_or_else(|| Error::internal("bytes of one byte"))?;
         return Ok((same, RangeReport::default()));
     }
-    let fill = default_fill(to);
     let mut report = RangeReport::default();
-    let values = numbers(values, to, Some(&fill).filter(|_| rules.excess == Excess::Fill), &mut report)?;
+    let values = numbers(values, to, rules.excess, &mut report)?;
     Ok((values, report))
 }
 
@@ -97,14 +98,25 @@ pub(super) fn integer_range(atomic: Atomic) -> Option<(i128, i128)> {
     }
 }
 
-fn numbers(values: &Values, to: Atomic, fill: Option<&Values>, report: &mut RangeReport) -> Result<Values> {
+/// What stands for values outside of the range of `T`.
+#[derive(Clone, Copy)]
+enum Stand<T> {
+    LowBits,
+    One(T),
+    Nearest,
+}
+
+fn numbers(values: &Values, to: Atomic, excess: Excess, report: &mut RangeReport) -> Result<Values> {
     macro_rules! into {
         ($variant:ident) => {{
-            let fill = match fill {
-                Some(Values::$variant(fill)) => fill.first().copied(),
-                _ => None,
+            let stand = match (excess, default_fill(to)) {
+                (Excess::Nearest, _) => Stand::Nearest,
+                (Excess::Fill, Values::$variant(fill)) => {
+                    fill.first().map_or(Stand::LowBits, |one| Stand::One(*one))
+                }
+                _ => Stand::LowBits,
             };
-            Values::$variant(column(values, fill, report)?)
+            Values::$variant(column(values, stand, report)?)
         }};
     }
     Ok(match to {
@@ -122,23 +134,29 @@ fn numbers(values: &Values, to: Atomic, fill: Option<&Values>, report: &mut Rang
     })
 }
 
-fn column<T: Target>(values: &Values, fill: Option<T>, report: &mut RangeReport) -> Result<Vec<T>> {
+fn column<T: Target>(values: &Values, stand: Stand<T>, report: &mut RangeReport) -> Result<Vec<T>> {
     macro_rules! from {
-        ($vector:expr, $number:path, $convert:path) => {
-            each($vector, fill, report, |value| $convert($number(value)))
+        ($vector:expr, $number:path, $convert:path, $nearest:path) => {
+            match stand {
+                Stand::Nearest => each($vector, None, report, |value| {
+                    ($nearest($number(value)), $convert($number(value)).1)
+                }),
+                Stand::One(one) => each($vector, Some(one), report, |value| $convert($number(value))),
+                Stand::LowBits => each($vector, None, report, |value| $convert($number(value))),
+            }
         };
     }
     Ok(match values {
-        Values::Byte(from) => from!(from, i128::from, T::from_int),
-        Values::Short(from) => from!(from, i128::from, T::from_int),
-        Values::Int(from) => from!(from, i128::from, T::from_int),
-        Values::Int64(from) => from!(from, i128::from, T::from_int),
-        Values::UByte(from) => from!(from, i128::from, T::from_int),
-        Values::UShort(from) => from!(from, i128::from, T::from_int),
-        Values::UInt(from) => from!(from, i128::from, T::from_int),
-        Values::UInt64(from) => from!(from, i128::from, T::from_int),
-        Values::Float(from) => from!(from, f64::from, T::from_float),
-        Values::Double(from) => from!(from, f64::from, T::from_float),
+        Values::Byte(from) => from!(from, i128::from, T::from_int, T::nearest_int),
+        Values::Short(from) => from!(from, i128::from, T::from_int, T::nearest_int),
+        Values::Int(from) => from!(from, i128::from, T::from_int, T::nearest_int),
+        Values::Int64(from) => from!(from, i128::from, T::from_int, T::nearest_int),
+        Values::UByte(from) => from!(from, i128::from, T::from_int, T::nearest_int),
+        Values::UShort(from) => from!(from, i128::from, T::from_int, T::nearest_int),
+        Values::UInt(from) => from!(from, i128::from, T::from_int, T::nearest_int),
+        Values::UInt64(from) => from!(from, i128::from, T::from_int, T::nearest_int),
+        Values::Float(from) => from!(from, f64::from, T::from_float, T::nearest_float),
+        Values::Double(from) => from!(from, f64::from, T::from_float, T::nearest_float),
         _ => return Err(Error::internal("text does not become numbers")),
     })
 }
@@ -167,6 +185,10 @@ trait Target: Copy {
     fn from_int(value: i128) -> (Self, bool);
     /// The integer part, or the nearest float; and whether the value is outside the range.
     fn from_float(value: f64) -> (Self, bool);
+    /// The nearest value.
+    fn nearest_int(value: i128) -> Self;
+    /// The nearest value to the integer part, or the nearest float; 0 for NaN.
+    fn nearest_float(value: f64) -> Self;
 }
 
 macro_rules! integer_target {
@@ -182,6 +204,16 @@ macro_rules! integer_target {
             fn from_float(value: f64) -> (Self, bool) {
                 let (low_bits, _) = Self::from_int(i128::from($whole(value)));
                 (low_bits, value < Self::MIN as f64 || value > Self::MAX as f64)
+            }
+
+            fn nearest_int(value: i128) -> Self {
+                let bound = if value < 0 { Self::MIN } else { Self::MAX };
+                Self::try_from(value).unwrap_or(bound)
+            }
+
+            #[expect(clippy::cast_possible_truncation, reason = "stops at the bounds, as documented")]
+            fn nearest_float(value: f64) -> Self {
+                value as Self
             }
         }
     )*};
@@ -222,6 +254,14 @@ impl Target for f32 {
     fn from_float(value: f64) -> (Self, bool) {
         (value as Self, value.abs() > f64::from(Self::MAX))
     }
+
+    fn nearest_int(value: i128) -> Self {
+        Self::from_int(value).0
+    }
+
+    fn nearest_float(value: f64) -> Self {
+        Self::from_float(value).0
+    }
 }
 
 impl Target for f64 {
@@ -232,5 +272,13 @@ impl Target for f64 {
 
     fn from_float(value: f64) -> (Self, bool) {
         (value, false)
+    }
+
+    fn nearest_int(value: i128) -> Self {
+        Self::from_int(value).0
+    }
+
+    fn nearest_float(value: f64) -> Self {
+        Self::from_float(value).0
     }
 }

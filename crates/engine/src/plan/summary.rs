@@ -34,6 +34,23 @@ pub struct Plan {
     pub needed_bytes: u64,
     /// The first requests.
     pub examples: Vec<PlannedRequest>,
+    /// Parts that the variable is put together from where it is selected; 0 for one that is stored itself.
+    pub tiles: u64,
+    /// How many of them the other figures are for.
+    pub tiles_counted: u64,
+    /// Variables that they come from.
+    pub sources: u64,
+    /// The first of those that exist.
+    pub source_examples: Vec<PlannedSource>,
+}
+
+/// A variable that values come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedSource {
+    /// The dataset.
+    pub dataset: ObjectId,
+    /// Path of the variable in it.
+    pub path: String,
 }
 
 /// One request of a [`Plan`].
@@ -63,6 +80,15 @@ impl fmt::Display for Plan {
             None => writeln!(f, "result      {:?}", self.shape)?,
         }
         writeln!(f, "layout      {}", self.layout)?;
+        if self.tiles > 0 {
+            writeln!(f, "sources     {} variables in {} parts", self.sources, self.tiles)?;
+        }
+        for source in &self.source_examples {
+            writeln!(f, "  {} {}", source.dataset, source.path)?;
+        }
+        if self.tiles != self.tiles_counted {
+            writeln!(f, "counted     the first {} parts", self.tiles_counted)?;
+        }
         if !self.codecs.is_empty() {
             writeln!(f, "codecs      {}", self.codecs.join(" -> "))?;
         }

@@ -23,6 +23,11 @@ impl Reading<'_> {
     /// What reading a selection will do.
     pub(crate) async fn plan(&self, selection: &Selection) -> Result<Plan> {
         let mut plan = self.describe(selection);
+        if let Ground::Mosaic(tiles) = &self.bound.ground {
+            plan.chunks = Some(0);
+            self.plan_mosaic(tiles, selection, &mut plan).await?;
+            return Ok(plan);
+        }
         let mut cuts = self.bound.cuts(selection);
         plan.chunks = cuts.cell_count();
         let strides = row_major(&selection.shape(), self.bound.elements.sizes().native as u64)?;
@@ -55,6 +60,7 @@ impl Reading<'_> {
                 (format!("chunks of {shape:?}"), chunks.codec_names())
             }
             Ground::Rows(_) => ("rows at fixed strides".to_owned(), Vec::new()),
+            Ground::Mosaic(_) => ("put together from other variables".to_owned(), Vec::new()),
         };
         Plan { shape: selection.shape(), result_bytes: bytes, layout, codecs, ..Plan::default() }
     }

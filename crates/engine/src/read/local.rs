@@ -211,7 +211,7 @@ fn first_turn(jobs: &[Job<'_>]) -> usize {
 }
 
 /// Lets the caller's executor serve its other tasks.
-async fn let_others_run() {
+pub(super) async fn let_others_run() {
     let mut waited = false;
     std::future::poll_fn(|context| {
         if waited {

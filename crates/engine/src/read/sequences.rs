@@ -29,26 +29,10 @@ impl Reading<'_> {
         self.fill_in(selection, &mut marks, None, false).await?;
         let chunks = std::mem::take(&mut *self.sequences.0.lock().unwrap_or_else(PoisonError::into_inner));
         let mut values = convert::empty(self.model, self.bound.ty)?;
-        let marks = marks.as_chunks::<ELEMENT_MARK>().0;
-        let follows = |a: &[u8; 8], b: &[u8; 8]| match (place(*a), place(*b)) {
-            (Some((chunk, at)), Some((next, then))) => chunk == next && then == at + 1,
-            (None, None) => true,
-            _ => false,
-        };
-        for run in marks.chunk_by(follows) {
-            self.append(&mut values, &chunks, run)?;
+        for run in runs(&marks) {
+            append(&mut values, &chunks, run, &self.bound.source.fill)?;
         }
         Ok(values)
-    }
-
-    fn append(&self, values: &mut Values, chunks: &[Values], run: &[[u8; 8]]) -> Result<()> {
-        let appended = match run.first().and_then(|first| place(*first)) {
-            Some((chunk, at)) => {
-                chunks.get(chunk).is_some_and(|chunk| values.extend_from(chunk, at..at + run.len()))
-            }
-            None => run.iter().all(|_| values.extend_from(&self.bound.source.fill, 0..1)),
-        };
-        if appended { Ok(()) } else { Err(Error::internal("values of different types in one variable")) }
     }
 
     /// Decodes a chunk of `count` elements, and leaves in the worker's buffer of decoded bytes the marks of all of
@@ -78,8 +62,34 @@ impl Reading<'_> {
     }
 }
 
+/// Marks of elements that follow each other in one chunk, or that are all fill.
+pub(super) fn runs(marks: &[u8]) -> impl Iterator<Item = &[[u8; ELEMENT_MARK]]> {
+    let follows = |a: &[u8; ELEMENT_MARK], b: &[u8; ELEMENT_MARK]| match (place(*a), place(*b)) {
+        (Some((chunk, at)), Some((next, then))) => chunk == next && then == at + 1,
+        (None, None) => true,
+        _ => false,
+    };
+    marks.as_chunks::<ELEMENT_MARK>().0.chunk_by(follows)
+}
+
+/// Appends the elements that a run of marks stands for.
+pub(super) fn append(
+    values: &mut Values,
+    chunks: &[Values],
+    run: &[[u8; ELEMENT_MARK]],
+    fill: &Values,
+) -> Result<()> {
+    let appended = match run.first().and_then(|first| place(*first)) {
+        Some((chunk, at)) => {
+            chunks.get(chunk).is_some_and(|chunk| values.extend_from(chunk, at..at + run.len()))
+        }
+        None => run.iter().all(|_| values.extend_from(fill, 0..1)),
+    };
+    if appended { Ok(()) } else { Err(Error::internal("values of different types in one variable")) }
+}
+
 /// The number that stands for an element: its chunk and its place there. All ones stand for fill.
-fn mark(chunk: u64, at: u64) -> [u8; ELEMENT_MARK] {
+pub(super) fn mark(chunk: u64, at: u64) -> [u8; ELEMENT_MARK] {
     (chunk << 32 | at & 0xffff_ffff).to_ne_bytes()
 }
 

@@ -76,6 +76,7 @@ impl Reading<'_> {
         let chunks = match &self.bound.ground {
             Ground::Chunks(chunks) => chunks,
             Ground::Rows(rows) => return cells.iter().map(|cell| of_rows(rows, cell)).collect(),
+            Ground::Mosaic(_) => return Err(Error::internal("a variable of other variables has no cells")),
         };
         let located = self.context.drive(|view| chunks.index.locate(view, cells)).await?;
         if located.len() != cells.len() {

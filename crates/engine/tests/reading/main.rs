@@ -6,6 +6,7 @@
     reason = "a broken fixture fails the test"
 )]
 mod driving;
+mod mosaics;
 mod requests;
 mod selections;
 mod stored_types;

@@ -37,6 +37,27 @@ fn casts_give_what_the_c_library_gives() {
 }
 
 #[test]
+fn the_nearest_value_stands_for_what_is_out_of_range() {
+    let rules = CastRules { excess: Excess::Nearest, ..CastRules::default() };
+    let cases = [
+        (Values::Int(vec![-129, 127, 128]), Values::Byte(vec![-128, 127, 127]), 2),
+        (Values::Int(vec![-1, 70_000]), Values::UShort(vec![0, 65_535]), 2),
+        (Values::UInt64(vec![u64::MAX]), Values::Int64(vec![i64::MAX]), 1),
+        (
+            Values::Double(vec![-1e9, 1.9, f64::NAN, 3e9]),
+            Values::Int(vec![-1_000_000_000, 1, 0, i32::MAX]),
+            1,
+        ),
+        (Values::Float(vec![-0.5, 1e30]), Values::UInt64(vec![0, u64::MAX]), 2),
+        (Values::Double(vec![1e300]), Values::Float(vec![f32::INFINITY]), 1),
+    ];
+    for (from, expected, outside) in cases {
+        let (values, report) = cast_with(&from, expected.atomic().unwrap(), rules).unwrap();
+        assert_eq!((values, report.count), (expected, outside));
+    }
+}
+
+#[test]
 fn text_does_not_become_numbers_nor_numbers_text() {
     assert!(cast(&Values::Char(vec![b'1']), Atomic::Int).is_err());
     assert!(cast(&Values::Int(vec![1]), Atomic::Char).is_err());

@@ -1,0 +1,55 @@
+//! Reads that are part of other reads: how deep they are, and of which variables.
+use ncirrus_layout::{Error, Limits, ObjectId, Result};
+use std::sync::Arc;
+
+/// Of which reads a read or a step is part.
+#[derive(Clone, Default)]
+pub(crate) struct Nesting {
+    depth: u32,
+    mosaics: Option<Arc<Mosaic>>,
+}
+
+/// A variable that is being put together from others.
+struct Mosaic {
+    dataset: ObjectId,
+    path: String,
+    number: u32,
+    outer: Option<Arc<Mosaic>>,
+}
+
+/// Variables put together from others may nest so deep.
+const MOSAIC_DEPTH: u32 = 16;
+
+impl Nesting {
+    /// Of a read that is part of this one.
+    ///
+    /// # Errors
+    /// `Limit` when that is too deep.
+    pub(crate) fn deeper(&self, limits: &Limits) -> Result<Self> {
+        let depth = self.depth.saturating_add(1);
+        limits.depth(depth, "reading of variables by variables")?;
+        Ok(Self { depth, mosaics: self.mosaics.clone() })
+    }
+
+    /// Of a read, part of this one, that puts a variable together.
+    ///
+    /// # Errors
+    /// `Malformed` when the variable is part of itself, `Limit` when that is too deep.
+    pub(crate) fn of_mosaic(&self, dataset: &ObjectId, path: &str, limits: &Limits) -> Result<Self> {
+        let mut outer = self.mosaics.as_deref();
+        while let Some(mosaic) = outer {
+            if mosaic.dataset == *dataset && mosaic.path == path {
+                return Err(Error::malformed("a variable that is put together from itself"));
+            }
+            outer = mosaic.outer.as_deref();
+        }
+        let number = self.mosaics.as_ref().map_or(1, |mosaic| mosaic.number + 1);
+        if number > MOSAIC_DEPTH {
+            let message = format!("variables put together from others nest more than {MOSAIC_DEPTH} deep");
+            return Err(Error::limit(message));
+        }
+        let (dataset, path, outer) = (dataset.clone(), path.to_owned(), self.mosaics.clone());
+        let mosaics = Some(Arc::new(Mosaic { dataset, path, number, outer }));
+        Ok(Self { mosaics, ..self.deeper(limits)? })
+    }
+}

@@ -1,0 +1,60 @@
+//! Other datasets that variables of a dataset take values from: opened when first needed, a bounded number kept.
+use crate::dataset::Dataset;
+use ncirrus_layout::{ObjectId, Result};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OnceCell;
+
+/// Open datasets that belong to one that the caller opened: all are seen in the state of their first touch, for as
+/// long as that one lives.
+#[derive(Default)]
+pub(crate) struct Others {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    entries: Vec<Entry>,
+    clock: u64,
+}
+
+struct Entry {
+    root: ObjectId,
+    used: u64,
+    dataset: Arc<OnceCell<Dataset>>,
+}
+
+/// Open datasets that are kept.
+pub(crate) const KEPT: usize = 256;
+
+impl Others {
+    /// The dataset at `root`. Whoever comes first opens it; others wait for that. Opening never waits for other
+    /// datasets, so that nobody waits for each other.
+    ///
+    /// # Errors
+    /// What opening fails with; the next one tries again.
+    pub(crate) async fn open<F>(&self, root: &ObjectId, open: impl FnOnce() -> F) -> Result<Dataset>
+    where
+        F: Future<Output = Result<Dataset>>,
+    {
+        let cell = self.cell(root);
+        cell.get_or_try_init(open).await.cloned()
+    }
+
+    fn cell(&self, root: &ObjectId) -> Arc<OnceCell<Dataset>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clock += 1;
+        let used = kept.clock;
+        if let Some(entry) = kept.entries.iter_mut().find(|entry| entry.root == *root) {
+            entry.used = used;
+            return Arc::clone(&entry.dataset);
+        }
+        if kept.entries.len() >= KEPT
+            && let Some(oldest) = (0..kept.entries.len()).min_by_key(|at| kept.entries[*at].used)
+        {
+            kept.entries.swap_remove(oldest);
+        }
+        let dataset = Arc::default();
+        kept.entries.push(Entry { root: root.clone(), used, dataset: Arc::clone(&dataset) });
+        dataset
+    }
+}

@@ -1,0 +1,222 @@
+//! Reading variables that are put together from others.
+//!
+//! The selection is cut along the tiles, and every part becomes a read of its source, into memory of its own. Nothing
+//! is held while such a read waits but the result and a bounded number of parts; a source that is itself put together
+//! is no exception.
+mod assembly;
+mod explain;
+mod piece;
+mod place;
+mod source;
+
+use super::Reading;
+use crate::bound::ELEMENT_MARK;
+use crate::others;
+use crate::session::{block_on, may_block};
+use assembly::Assembly;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{StreamExt, iter};
+use ncirrus_layout::{Error, Result, Tile, TileIndex, TileSource, VariableRef};
+use ncirrus_model::{Region, Selection, Values};
+use piece::Piece;
+use place::Place;
+use source::{Filled, Leaf, Part};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Elements whose tiles are listed together.
+const PIECE: u64 = 1 << 26;
+/// Parts that are found sources for together.
+const BATCH: usize = 4096;
+/// Sources that are open for them together: half of those that are kept.
+const BATCH_SOURCES: usize = others::KEPT / 2;
+/// Reads of sources that are under way at once, where they wait for a network.
+const UNDER_WAY: usize = 16;
+/// Elements of a part, at most, where only their order in the source is known.
+const NUMBERED: u64 = 1 << 20;
+/// Such a part does not reach over more elements of its source than so many for each of its own.
+const NUMBERED_REACH: u64 = 8;
+
+/// Pieces of tiles that come from variables.
+#[derive(Default)]
+struct Batch {
+    pieces: Vec<(Piece, Arc<Place>, VariableRef)>,
+    sources: HashSet<VariableRef>,
+}
+
+impl Batch {
+    fn add(&mut self, piece: Piece, tile: Region, source: Region, variable: VariableRef) -> Result<()> {
+        self.sources.insert(variable.clone());
+        self.pieces.push((piece, Arc::new(Place::new(tile, source)?), variable));
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.pieces.len() >= BATCH || self.sources.len() >= BATCH_SOURCES
+    }
+}
+
+impl Reading<'_> {
+    /// The selected values of a variable that is put together from others.
+    pub(super) async fn read_mosaic(
+        &self,
+        tiles: &Arc<dyn TileIndex>,
+        selection: &Selection,
+        count: usize,
+    ) -> Result<Values> {
+        let source = &self.bound.source;
+        let mut assembly = Assembly::new(self.model, self.bound.ty, &source.fill, &selection.shape(), count)?;
+        for piece in self.pieces(selection) {
+            let mut batch = Batch::default();
+            for tile in self.tiles(tiles, &piece).await? {
+                let Some(inside) = piece.within(&tile.region) else { continue };
+                match tile.source {
+                    TileSource::Missing => self.note_missing(&tile.region.start)?,
+                    TileSource::Constant(value) => {
+                        let one = vec![1; inside.axes.len()];
+                        assembly.put(&inside, &one, self.conform(value)?)?;
+                    }
+                    TileSource::Variable { variable, region } => {
+                        batch.add(inside, tile.region, region, variable)?;
+                    }
+                }
+                if batch.is_full() {
+                    self.read_batch(std::mem::take(&mut batch), &mut assembly).await?;
+                }
+            }
+            self.read_batch(batch, &mut assembly).await?;
+        }
+        assembly.finish()
+    }
+
+    /// The selection as far as something may be there, in pieces whose tiles are listed together.
+    fn pieces(&self, selection: &Selection) -> Vec<Piece> {
+        let inside = Piece::of(selection).within(&Region::all(&self.bound.source.extent));
+        inside.map_or_else(Vec::new, |piece| piece.cut(PIECE))
+    }
+
+    async fn tiles(&self, tiles: &Arc<dyn TileIndex>, piece: &Piece) -> Result<Vec<Tile>> {
+        let bounds = piece.bounds();
+        let tiles = self.context.drive(|view| tiles.tiles(view, &bounds)).await?;
+        self.context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
+        match tiles.iter().find(|tile| tile.region.rank() != bounds.rank()) {
+            Some(tile) => Err(Error::internal(format!("a tile {:?} of another rank", tile.region))),
+            None => Ok(tiles),
+        }
+    }
+
+    async fn read_batch(&self, batch: Batch, assembly: &mut Assembly<'_>) -> Result<()> {
+        let leaves = self.leaves(&batch).await?;
+        let assembly = Mutex::new(assembly);
+        for wave in self.waves(batch, &leaves)? {
+            self.for_all(
+                wave,
+                |part| Box::pin(self.read_part(part)),
+                |filled: Filled| {
+                    let mut assembly = assembly.lock().unwrap_or_else(PoisonError::into_inner);
+                    assembly.put(&filled.piece, &filled.held, filled.values)
+                },
+            )
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// The sources of a batch, opened at once.
+    async fn leaves(&self, batch: &Batch) -> Result<HashMap<VariableRef, Option<Leaf>>> {
+        let found = Mutex::new(HashMap::new());
+        let sources: Vec<VariableRef> = batch.sources.iter().cloned().collect();
+        let find = |reference: VariableRef| -> BoxFuture<'_, Result<_>> {
+            Box::pin(async move { Ok((self.leaf(&reference).await?, reference)) })
+        };
+        self.for_all(sources, find, |(leaf, reference)| {
+            found.lock().unwrap_or_else(PoisonError::into_inner).insert(reference, leaf);
+            Ok(())
+        })
+        .await?;
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The reads of a batch: first one of each source, so that the others find its index nodes at hand.
+    fn waves(&self, batch: Batch, leaves: &HashMap<VariableRef, Option<Leaf>>) -> Result<[Vec<Part>; 2]> {
+        let (mut first, mut rest) = (Vec::new(), Vec::new());
+        let mut begun = HashSet::new();
+        for (piece, place, variable) in batch.pieces {
+            for part in self.parts(&piece, &place, leaves.get(&variable).and_then(Option::as_ref))? {
+                let wave = if begun.insert(variable.clone()) { &mut first } else { &mut rest };
+                wave.push(part);
+            }
+        }
+        Ok([first, rest])
+    }
+
+    /// What is read of a piece of a tile; the elements that its source does not have are missing.
+    fn parts(&self, piece: &Piece, place: &Arc<Place>, leaf: Option<&Leaf>) -> Result<Vec<Part>> {
+        let absent = || self.note_missing(&place.tile.start).map(|()| Vec::new());
+        let Some(leaf) = leaf else { return absent() };
+        let inside = place.inside(&leaf.shape()).map_err(|error| leaf.located(error))?;
+        let count = piece.count();
+        let Some(piece) = inside.and_then(|inside| piece.within(&inside)) else { return absent() };
+        if piece.count() < count {
+            absent()?;
+        }
+        let pieces = match place.selection(&piece) {
+            Some(_) => piece.cut(self.part_elements()),
+            None => self.cut_numbered(piece, place),
+        };
+        let part = |piece| Part { piece, place: Arc::clone(place), leaf: leaf.clone() };
+        Ok(pieces.into_iter().map(part).collect())
+    }
+
+    /// Cuts a piece so that its elements lie near each other in a source of which only the order is known.
+    fn cut_numbered(&self, piece: Piece, place: &Place) -> Vec<Piece> {
+        let mut cut = Vec::new();
+        let mut rest = piece.cut(NUMBERED.min(self.part_elements()));
+        rest.reverse();
+        while let Some(piece) = rest.pop() {
+            let reach = place.reach(&piece);
+            match piece.halves().filter(|_| reach > NUMBERED_REACH.saturating_mul(piece.count())) {
+                Some((first, second)) => rest.extend([second, first]),
+                None => cut.push(piece),
+            }
+        }
+        cut
+    }
+
+    /// Elements of a part, so that those under way take a modest share of the memory.
+    fn part_elements(&self) -> u64 {
+        let bytes = (self.context.shared.memory / (4 * UNDER_WAY)).clamp(64 << 10, 32 << 20);
+        let element = self.model.packed_len(self.bound.ty).unwrap_or(4 * ELEMENT_MARK as u64);
+        (bytes as u64 / element.max(1)).max(1)
+    }
+
+    /// Does `work` for all items: on all threads where the store is local, else a bounded number at once. What comes
+    /// out is handed to `done`.
+    async fn for_all<'s, I: Send, T: Send>(
+        &'s self,
+        items: Vec<I>,
+        work: impl Fn(I) -> BoxFuture<'s, Result<T>> + Sync,
+        done: impl Fn(T) -> Result<()> + Sync,
+    ) -> Result<()> {
+        if self.context.snapshot.store().local().is_none() {
+            let mut under_way = iter(items).map(work).buffer_unordered(UNDER_WAY);
+            while let Some(one) = under_way.next().await {
+                done(one?)?;
+            }
+            return Ok(());
+        }
+        let shared = &self.context.shared;
+        let mut items = items;
+        while !items.is_empty() {
+            let turn =
+                if may_block() { items.len() } else { shared.pool.current_num_threads().min(items.len()) };
+            let rest = items.split_off(turn);
+            shared.for_each(items, usize::MAX, |item, _| block_on(work(item)).and_then(&done))?;
+            items = rest;
+            if !items.is_empty() {
+                super::local::let_others_run().await;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! The result of a read that is put together from parts.
+use super::piece::Piece;
+use crate::bound::ELEMENT_MARK;
+use crate::convert;
+use crate::plan::{Run, Sizes, Walk, row_major};
+use crate::read::check_memory;
+use crate::read::sequences::{append, mark, runs};
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Model, TypeRef, Values};
+
+/// Values that are put together from parts; elements that no part has are fill.
+pub(super) struct Assembly<'a> {
+    shape: Vec<u64>,
+    element: usize,
+    fill: &'a Values,
+    ground: Ground,
+}
+
+enum Ground {
+    /// Elements of a fixed size, in their places.
+    Placed(Values),
+    /// Marks of the elements' places in the parts, which are kept.
+    Marked { marks: Vec<u8>, parts: Vec<Values>, empty: Values },
+}
+
+impl<'a> Assembly<'a> {
+    /// A result of that shape, all fill.
+    pub(super) fn new(
+        model: &Model,
+        ty: TypeRef,
+        fill: &'a Values,
+        shape: &[u64],
+        count: usize,
+    ) -> Result<Self> {
+        let shape = shape.to_vec();
+        let one = fill.as_bytes().map_or(0, <[u8]>::len);
+        let (element, ground) = if one > 0 {
+            check_memory(count, one)?;
+            let mut values = convert::zeros(model, ty, count)?;
+            let bytes = values.as_bytes_mut().filter(|bytes| bytes.len() == one * count);
+            let bytes = bytes.ok_or_else(|| Error::internal("a fill value of another size"))?;
+            let fill = fill.as_bytes().unwrap_or_default();
+            if fill.iter().any(|byte| *byte != 0) {
+                bytes.chunks_exact_mut(one).for_each(|element| element.copy_from_slice(fill));
+            }
+            (one, Ground::Placed(values))
+        } else {
+            check_memory(count, 2 * ELEMENT_MARK)?;
+            let marks = vec![0xff; count * ELEMENT_MARK];
+            (ELEMENT_MARK, Ground::Marked { marks, parts: Vec::new(), empty: convert::empty(model, ty)? })
+        };
+        Ok(Self { shape, element, fill, ground })
+    }
+
+    /// Puts the elements of a piece: an array of shape `held`, of length 1 along axes on which one element is repeated.
+    pub(super) fn put(&mut self, piece: &Piece, held: &[u64], values: Values) -> Result<()> {
+        if held.iter().product::<u64>() != values.len() as u64 {
+            return Err(Error::internal(format!("{} values for {held:?} elements", values.len())));
+        }
+        let element = self.element as u64;
+        let mut from = row_major(held, element)?;
+        from.iter_mut().zip(held).filter(|(_, len)| **len == 1).for_each(|(stride, _)| *stride = 0);
+        let to = row_major(&self.shape, element)?;
+        let sizes = Sizes { stored: self.element, native: self.element };
+        let walk = Walk::new(&piece.segments(), &from, &to, sizes)
+            .ok_or_else(|| Error::limit("the selection exceeds this machine's addresses"))?;
+        match &mut self.ground {
+            Ground::Placed(result) => {
+                let bytes = values.as_bytes().zip(result.as_bytes_mut());
+                let (from, to) = bytes.ok_or_else(|| Error::internal("values without bytes"))?;
+                copy(&walk, from, to, self.element)
+            }
+            Ground::Marked { marks, parts, .. } => {
+                let part = parts.len() as u64;
+                let from: Vec<u8> = (0..values.len() as u64).flat_map(|at| mark(part, at)).collect();
+                copy(&walk, &from, marks, self.element)?;
+                parts.push(values);
+                Ok(())
+            }
+        }
+    }
+
+    /// The values.
+    pub(super) fn finish(self) -> Result<Values> {
+        match self.ground {
+            Ground::Placed(values) => Ok(values),
+            Ground::Marked { marks, parts, mut empty } => {
+                for run in runs(&marks) {
+                    append(&mut empty, &parts, run, self.fill)?;
+                }
+                Ok(empty)
+            }
+        }
+    }
+}
+
+fn copy(walk: &Walk, from: &[u8], to: &mut [u8], element: usize) -> Result<()> {
+    let mut is_inside = true;
+    walk.for_each_run(|run| is_inside &= copy_run(run, from, to, element).is_some());
+    if is_inside { Ok(()) } else { Err(Error::internal("a part lies outside of the result")) }
+}
+
+fn copy_run(run: Run, from: &[u8], to: &mut [u8], element: usize) -> Option<()> {
+    if run.source_step == element && run.target_step == element {
+        let len = run.count * element;
+        let from = from.get(run.source..run.source + len)?;
+        to.get_mut(run.target..run.target + len)?.copy_from_slice(from);
+        return Some(());
+    }
+    for at in 0..run.count {
+        let (source, target) = (run.source + at * run.source_step, run.target + at * run.target_step);
+        let from = from.get(source..source + element)?;
+        to.get_mut(target..target + element)?.copy_from_slice(from);
+    }
+    Some(())
+}

@@ -1,0 +1,118 @@
+//! The plan of a read that is put together from others.
+use super::source::{Leaf, Part};
+use super::{Batch, Reading};
+use crate::plan::{Plan, PlannedSource};
+use ncirrus_layout::{Result, TileIndex, TileSource};
+use ncirrus_model::Selection;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Tiles that are looked at; of more only the number is told.
+const COUNTED: u64 = 1 << 14;
+/// Sources that are listed.
+const EXAMPLES: usize = 8;
+
+impl Reading<'_> {
+    /// Adds what reading a selection will do to the plan.
+    pub(in crate::read) async fn plan_mosaic(
+        &self,
+        tiles: &Arc<dyn TileIndex>,
+        selection: &Selection,
+        plan: &mut Plan,
+    ) -> Result<()> {
+        let (mut looked_at, mut sources) = (0, HashSet::new());
+        for piece in self.pieces(selection) {
+            let mut batch = Batch::default();
+            for tile in self.tiles(tiles, &piece).await? {
+                let Some(inside) = piece.within(&tile.region) else { continue };
+                plan.tiles += 1;
+                looked_at += 1;
+                if looked_at > COUNTED {
+                    continue;
+                }
+                match tile.source {
+                    TileSource::Missing => plan.missing += 1,
+                    TileSource::Constant(_) => plan.inline += 1,
+                    TileSource::Variable { variable, region } => {
+                        sources.insert(variable.clone());
+                        batch.add(inside, tile.region, region, variable)?;
+                    }
+                }
+                if batch.is_full() {
+                    self.plan_batch(std::mem::take(&mut batch), plan).await?;
+                }
+            }
+            self.plan_batch(batch, plan).await?;
+        }
+        plan.sources = sources.len() as u64;
+        plan.tiles_counted = plan.tiles.min(COUNTED);
+        plan.counted = plan.chunks.unwrap_or(u64::MAX);
+        Ok(())
+    }
+
+    async fn plan_batch(&self, batch: Batch, plan: &mut Plan) -> Result<()> {
+        let leaves = self.leaves(&batch).await?;
+        plan.missing += batch
+            .pieces
+            .iter()
+            .filter(|(.., variable)| leaves.get(variable).is_none_or(Option::is_none))
+            .count() as u64;
+        let plan = Mutex::new(plan);
+        for wave in self.waves(batch, &leaves)? {
+            self.for_all(
+                wave,
+                |part| Box::pin(self.plan_part(part)),
+                |(leaf, parts): (Leaf, Vec<Plan>)| {
+                    let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
+                    plan.list_source(&leaf);
+                    parts.into_iter().for_each(|part| plan.add(part));
+                    Ok(())
+                },
+            )
+            .await?;
+        }
+        Ok(())
+    }
+
+    async fn plan_part(&self, part: Part) -> Result<(Leaf, Vec<Plan>)> {
+        let Part { piece, place, leaf } = part;
+        let selections = match place.selection(&piece) {
+            Some(selection) => vec![selection],
+            None => {
+                let (first, end) = place.span(&piece);
+                place.boxes(first, end).into_iter().map(Selection::from).collect()
+            }
+        };
+        let mut plans = Vec::with_capacity(selections.len());
+        for selection in &selections {
+            let nesting = self.context.nesting.clone();
+            let plan = leaf.dataset.plan_deep(leaf.variable, selection, nesting).await;
+            plans.push(plan.map_err(|error| leaf.located(error))?);
+        }
+        Ok((leaf, plans))
+    }
+}
+
+impl Plan {
+    fn list_source(&mut self, leaf: &Leaf) {
+        let path = leaf.dataset.model().variable_path(leaf.variable);
+        let source = PlannedSource { dataset: leaf.dataset.root().clone(), path };
+        if self.source_examples.len() < EXAMPLES && !self.source_examples.contains(&source) {
+            self.source_examples.push(source);
+        }
+    }
+
+    /// Adds the plan of a part.
+    fn add(&mut self, part: Self) {
+        self.chunks = self.chunks.zip(part.chunks).and_then(|(one, other)| one.checked_add(other));
+        self.missing += part.missing;
+        self.inline += part.inline;
+        self.requests += part.requests;
+        self.bytes += part.bytes;
+        self.whole_objects += part.whole_objects;
+        self.decoded_bytes += part.decoded_bytes;
+        self.needed_bytes += part.needed_bytes;
+        let room = EXAMPLES.saturating_sub(self.examples.len());
+        self.examples.extend(part.examples.into_iter().take(room));
+    }
+}

@@ -1,0 +1,165 @@
+//! How the elements of a tile lie in its source.
+use super::piece::Piece;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{AxisSelection, Region, Selection};
+
+/// A tile that a box of another variable fills.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Place {
+    /// The tile, in elements of the variable that is put together.
+    pub(super) tile: Region,
+    /// The box, in elements of the source.
+    pub(super) source: Region,
+    order: Order,
+}
+
+/// How the axes of a tile and of its source correspond.
+#[derive(Debug, Clone, PartialEq)]
+enum Order {
+    /// For each axis of the source that of the tile; none for axes of one element.
+    Axes(Vec<Option<usize>>),
+    /// Only the order of the elements is the same.
+    Elements,
+}
+
+impl Place {
+    /// The place of a tile of a variable.
+    ///
+    /// # Errors
+    /// `Malformed` when tile and box differ in their number of elements.
+    pub(super) fn new(tile: Region, source: Region) -> Result<Self> {
+        let count = |region: &Region| region.element_count().filter(|_| region.start.len() == region.rank());
+        if count(&tile).is_none() || count(&tile) != count(&source) {
+            let (one, other) = (&source.count, &tile.count);
+            return Err(Error::malformed(format!("a source of {one:?} elements for a tile of {other:?}")));
+        }
+        let order = axes(&tile.count, &source.count).map_or(Order::Elements, Order::Axes);
+        Ok(Self { tile, source, order })
+    }
+
+    /// The part of the tile whose elements are inside of a source of that shape.
+    ///
+    /// # Errors
+    /// `Malformed` when the box is of another rank than the source, or the elements outside are no box.
+    pub(super) fn inside(&self, shape: &[u64]) -> Result<Option<Region>> {
+        if shape.len() != self.source.rank() {
+            let message = format!("a box of rank {} of a source of shape {shape:?}", self.source.rank());
+            return Err(Error::malformed(message));
+        }
+        let mut inside = self.tile.clone();
+        for (axis, (len, start)) in shape.iter().zip(&self.source.start).enumerate() {
+            let room = len.saturating_sub(*start);
+            match &self.order {
+                Order::Axes(axes) => {
+                    match axes.get(axis).copied().flatten().and_then(|at| inside.count.get_mut(at)) {
+                        Some(count) => *count = room.min(*count),
+                        None if room == 0 => return Ok(None),
+                        None => {}
+                    }
+                }
+                Order::Elements if self.source.count.get(axis).is_some_and(|count| *count > room) => {
+                    let message = format!("a box {:?} beyond the source's shape {shape:?}", self.source);
+                    return Err(Error::malformed(message));
+                }
+                Order::Elements => {}
+            }
+        }
+        Ok((!inside.is_empty()).then_some(inside))
+    }
+
+    /// The elements of the source that make up a piece of the tile, where they are a selection of it; elements that
+    /// the piece repeats along an axis on which the tile has only one are named once.
+    pub(super) fn selection(&self, piece: &Piece) -> Option<Selection> {
+        let Order::Axes(axes) = &self.order else { return None };
+        let axis = |(axis, start): (&Option<usize>, &u64)| match axis {
+            Some(at) => Some(piece.axes.get(*at)?.selection(*self.tile.start.get(*at)?, *start)),
+            None => Some(AxisSelection::Slice { start: *start, count: 1, stride: 1 }),
+        };
+        axes.iter().zip(&self.source.start).map(axis).collect::<Option<_>>().map(Selection::new)
+    }
+
+    /// Elements along each axis of what [`selection`](Self::selection) names.
+    pub(super) fn selected_shape(&self, piece: &Piece) -> Vec<u64> {
+        let axes = piece.shape().into_iter().zip(&self.tile.count);
+        axes.map(|(count, len)| if *len == 1 { 1 } else { count }).collect()
+    }
+
+    /// The numbers of a piece's elements in the order of the tile's, in the order of the piece.
+    pub(super) fn numbers(&self, piece: &Piece) -> Vec<u64> {
+        let mut numbers = vec![0u64];
+        for (axis, (start, len)) in piece.axes.iter().zip(self.tile.start.iter().zip(&self.tile.count)) {
+            let indices = axis.indices();
+            let next = |number: u64| indices.iter().map(move |index| number * len + (index - start));
+            numbers = numbers.into_iter().flat_map(next).collect();
+        }
+        numbers
+    }
+
+    /// How many elements of the source lie from the first to the last of a piece.
+    pub(super) fn reach(&self, piece: &Piece) -> u64 {
+        let (first, end) = self.span(piece);
+        end - first
+    }
+
+    /// The number of a piece's first element in the order of the tile's, and one more than that of its last.
+    pub(super) fn span(&self, piece: &Piece) -> (u64, u64) {
+        let bounds = piece.bounds();
+        let (mut first, mut last) = (0u64, 0u64);
+        for (axis, (start, len)) in self.tile.start.iter().zip(&self.tile.count).enumerate() {
+            let at = bounds.start.get(axis).map_or(0, |at| at.saturating_sub(*start));
+            let reach = bounds.count.get(axis).map_or(0, |count| count.saturating_sub(1));
+            (first, last) = (first * len + at, last * len + at + reach);
+        }
+        (first, last + 1)
+    }
+
+    /// The boxes of the source that hold the elements from number `first` to before `end`, in order.
+    pub(super) fn boxes(&self, first: u64, end: u64) -> Vec<Region> {
+        let mut boxes = Vec::new();
+        let mut prefix = Vec::new();
+        boxes_of(&self.source.count, first, end, &mut prefix, &mut boxes);
+        for region in &mut boxes {
+            region.start.iter_mut().zip(&self.source.start).for_each(|(at, start)| *at += start);
+        }
+        boxes
+    }
+}
+
+/// The axes that correspond, if those of more than one element have the same lengths in the same order.
+fn axes(tile: &[u64], source: &[u64]) -> Option<Vec<Option<usize>>> {
+    let mut long = tile.iter().enumerate().filter(|(_, len)| **len != 1);
+    let axis = |len: &u64| match len {
+        1 => Some(None),
+        len => long.next().filter(|(_, other)| *other == len).map(|(at, _)| Some(at)),
+    };
+    source.iter().map(axis).collect::<Option<_>>().filter(|_| long.next().is_none())
+}
+
+/// The boxes of an array that hold its elements from number `first` to before `end`, each behind `prefix`.
+fn boxes_of(shape: &[u64], first: u64, end: u64, prefix: &mut Vec<u64>, boxes: &mut Vec<Region>) {
+    let ones = vec![1; prefix.len()];
+    let Some((_, inner)) = shape.split_first() else {
+        boxes.extend((first < end).then(|| Region { start: prefix.clone(), count: ones }));
+        return;
+    };
+    let row = inner.iter().product::<u64>().max(1);
+    let mut at = first;
+    while at < end {
+        let (index, offset) = (at / row, at % row);
+        let rows = if offset == 0 { (end - at) / row } else { 0 };
+        if rows > 0 {
+            let start = [prefix.as_slice(), &[index], &vec![0; inner.len()]].concat();
+            boxes.push(Region { start, count: [ones.as_slice(), &[rows], inner].concat() });
+            at += rows * row;
+            continue;
+        }
+        let stop = end.min((index + 1) * row);
+        prefix.push(index);
+        boxes_of(inner, offset, stop - index * row, prefix, boxes);
+        prefix.pop();
+        at = stop;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! The variables that parts of a mosaic come from.
+use super::Reading;
+use super::piece::Piece;
+use super::place::Place;
+use crate::convert::{self, ByteRule, CastRules, Excess};
+use crate::dataset::Dataset;
+use ncirrus_layout::{Error, ErrorKind, Result, VariableRef};
+use ncirrus_model::{Selection, Values, VarId};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A variable that parts of a mosaic come from, at hand for reading.
+#[derive(Clone)]
+pub(super) struct Leaf {
+    pub(super) dataset: Dataset,
+    pub(super) variable: VarId,
+}
+
+/// A piece of a tile that is read in one go.
+pub(super) struct Part {
+    pub(super) piece: Piece,
+    pub(super) place: Arc<Place>,
+    pub(super) leaf: Leaf,
+}
+
+/// Values of a piece, and the shape in which they are held.
+pub(super) struct Filled {
+    pub(super) piece: Piece,
+    pub(super) held: Vec<u64>,
+    pub(super) values: Values,
+}
+
+impl Leaf {
+    pub(super) fn shape(&self) -> Vec<u64> {
+        self.dataset.model().shape(self.variable)
+    }
+
+    /// Says of an error whose it is.
+    pub(super) fn located(&self, error: Error) -> Error {
+        let path = self.dataset.model().variable_path(self.variable);
+        error.at_path(path).at_object(self.dataset.root())
+    }
+}
+
+impl Reading<'_> {
+    /// The variable that a mosaic refers to; `None` when there is no such dataset or variable.
+    pub(super) async fn leaf(&self, reference: &VariableRef) -> Result<Option<Leaf>> {
+        let dataset = self.context.dataset.as_ref();
+        let dataset =
+            dataset.ok_or_else(|| Error::internal("a mosaic is read before its dataset is open"))?;
+        let opened = match dataset.referred(reference.dataset.as_ref()).await {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.at_object(reference.dataset.as_ref().unwrap_or(dataset.root()))),
+            Ok(opened) => opened,
+        };
+        let Some(variable) = opened.model().variable_at(&reference.path) else { return Ok(None) };
+        let leaf = Leaf { dataset: opened, variable };
+        let bound = leaf.dataset.bound(variable, &self.context.nesting).await;
+        bound.map_err(|error| leaf.located(error))?;
+        Ok(Some(leaf))
+    }
+
+    /// The values of a part.
+    pub(super) async fn read_part(&self, part: Part) -> Result<Filled> {
+        let Part { piece, place, leaf } = part;
+        let read = match place.selection(&piece) {
+            Some(selection) => {
+                let held = place.selected_shape(&piece);
+                self.read_leaf(&leaf, &selection).await.map(|values| (held, values))
+            }
+            None => self.read_numbers(&leaf, &place, &piece).await.map(|values| (piece.shape(), values)),
+        };
+        let conformed = read.and_then(|(held, values)| Ok((held, self.conform(values)?)));
+        let (held, values) = conformed.map_err(|error| leaf.located(error))?;
+        Ok(Filled { piece, held, values })
+    }
+
+    /// The values of a piece of which only the order of the elements is known: the boxes from the first to the last
+    /// are read.
+    async fn read_numbers(&self, leaf: &Leaf, place: &Place, piece: &Piece) -> Result<Values> {
+        let numbers = place.numbers(piece);
+        let (first, end) = place.span(piece);
+        let mut read: Option<Values> = None;
+        for region in place.boxes(first, end) {
+            let values = self.read_leaf(leaf, &region.into()).await?;
+            match &mut read {
+                None => read = Some(values),
+                Some(read) => _ = read.extend_from(&values, 0..values.len()),
+            }
+        }
+        let at = numbers.iter().map(|at| usize::try_from(at - first).unwrap_or(usize::MAX));
+        let read = read.ok_or_else(|| Error::internal("a part without elements"))?;
+        convert::take(&read, &at.collect::<Vec<_>>())
+    }
+
+    async fn read_leaf(&self, leaf: &Leaf, selection: &Selection) -> Result<Values> {
+        let nesting = self.context.nesting.clone();
+        let (values, report) =
+            leaf.dataset.read_deep(leaf.variable, selection, self.missing, nesting).await?;
+        self.absent_count.fetch_add(report.missing_count, Ordering::Relaxed);
+        self.surplus.fetch_add(report.surplus_count, Ordering::Relaxed);
+        Ok(values)
+    }
+
+    /// The values as the mosaic's type; numbers outside of its range become the nearest, as HDF5 has it.
+    pub(super) fn conform(&self, values: Values) -> Result<Values> {
+        let (model, ty) = (self.model, self.bound.ty);
+        if convert::matches(model, ty, &values) {
+            return Ok(values);
+        }
+        let to = model.base_atomic(ty).filter(|_| values.atomic().is_some());
+        let to = to.ok_or_else(|| Error::malformed("a source of another type"))?;
+        let rules = CastRules { excess: Excess::Nearest, bytes: ByteRule::Typed };
+        let cast = convert::cast_with(&values, to, rules);
+        let (values, _) =
+            cast.map_err(|error| Error::malformed(format!("a source of another type: {}", error.message())))?;
+        Ok(values)
+    }
+}
