@@ -1,10 +1,11 @@
 //! Elements of variable length.
-use super::{array, at, compound, file_with, handle, of, read, sequence, short, strings};
-use crate::testing::done;
+use super::{HEAP, array, at, compound, file_with, handle, of, read, sequence, short, strings};
+use crate::testing::{KEY, done};
 use crate::word::value::values;
 use crate::word::{Class, Datatype, Padding};
 use ncirrus_layout::{ErrorKind, Limits};
 use ncirrus_model::Values;
+use ncirrus_testkit::{MemoryView, Objects, Rounds, drive};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -34,7 +35,7 @@ fn the_count_rules_and_must_fit_its_object() {
 #[test]
 fn an_object_that_is_not_there_is_an_error_with_its_place() {
     let error = read(&[b"abc"], &text(), &handle(1, 7), 1).unwrap_err();
-    assert_eq!((error.kind(), error.place().offset), (ErrorKind::Malformed, Some(super::HEAP)));
+    assert_eq!((error.kind(), error.place().offset), (ErrorKind::Malformed, Some(HEAP)));
     assert!(read(&[], &text(), &at(1, 1 << 40, 1), 1).is_err());
 }
 
@@ -77,6 +78,27 @@ fn many_references_to_one_large_object_are_bounded() {
         assert!(read(8).is_ok());
         assert_eq!(read(9).unwrap_err().kind(), ErrorKind::Limit);
     }
+}
+
+#[test]
+fn each_level_of_references_costs_one_round() {
+    let (first, mut file) = file_with(&[b"abc", &at(1, HEAP + 4096, 2)]);
+    let (second, _) = file_with(&[b"xyz", &[5, 0]]);
+    let collection = |view: &MemoryView| view.objects.find(KEY).unwrap().to_vec();
+    let bytes = [collection(&first), collection(&second)[64..].to_vec()].concat();
+    file.size = bytes.len() as u64;
+    let read = |datatype: &Datatype, raw: &[u8]| {
+        let rounds = Rounds::new(Objects::one(KEY, bytes.clone()));
+        let values = drive(&rounds, |view| values(view, &file, datatype, raw, 1, &HashMap::new())).unwrap();
+        (values, rounds.rounds())
+    };
+    let pair = compound(32, vec![("a", 0, text()), ("b", 16, text())]);
+    let fields = vec![strings(&[Some("abc")]), strings(&[Some("xyz")])];
+    let raw = [handle(3, 1), at(3, HEAP + 4096, 1)].concat();
+    assert_eq!(read(&pair, &raw), (Values::Compound { len: 1, fields }, 1));
+    let inner = Values::Vlen { ends: vec![1], elements: Box::new(Values::Short(vec![5])) };
+    let nested = Values::Vlen { ends: vec![1], elements: Box::new(inner) };
+    assert_eq!(read(&sequence(sequence(short())), &handle(1, 2)), (nested, 2));
 }
 
 proptest! {
