@@ -3,6 +3,9 @@
 //! `ncirrus-bench WHO CODEC OPERATION FOLDER RUNS`: WHO is `ncirrus` or `limit`; CODEC one of `raw`, `zstd`,
 //! `blosc`, `zlib`, `shuffle-zlib`; OPERATION one of `write`, `read`, `series`, `strided`. The data are 128 steps of
 //! 1024 x 1024 float32, a chunk per step, as plain Zarr v2 in FOLDER/CODEC.zarr. The time is the smallest of RUNS.
+//!
+//! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]. `ncirrus-bench serve FOLDER MILLISECONDS`: a server of files
+//! that answers late.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,
@@ -11,6 +14,8 @@
 )]
 
 mod data;
+mod hdf5;
+mod http;
 mod limit;
 mod ours;
 
@@ -61,18 +66,37 @@ fn main() -> ExitCode {
 }
 
 fn measure(arguments: &[String]) -> Result<String, Failure> {
-    let [who, codec, operation, folder, runs] = arguments else {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if let ["serve", folder, latency] = words[..] {
+        return serve(folder, latency);
+    }
+    if let ["hdf5", who, case, place, runs] = words[..] {
+        return Ok(figures(&hdf5::run(who, case, place, runs.parse()?)?));
+    }
+    let [who, codec, operation, folder, runs] = words[..] else {
         return Err("usage: ncirrus-bench WHO CODEC OPERATION FOLDER RUNS".into());
     };
     let operation = Operation::parse(operation).ok_or("unknown operation")?;
     let runs: usize = runs.parse()?;
-    let times = match who.as_str() {
+    let times = match who {
         "ncirrus" => ours::run(codec, operation, folder, runs)?,
         "limit" => limit::run(codec, operation, folder, runs)?,
         other => return Err(format!("unknown program {other:?}").into()),
     };
+    Ok(figures(&times))
+}
+
+/// The smallest time, and the memory.
+fn figures(times: &[Duration]) -> String {
     let seconds = times.iter().min().copied().unwrap_or_default().as_secs_f64();
-    Ok(serde_json::json!({"seconds": seconds, "peak_kib": data::peak_kib()}).to_string())
+    serde_json::json!({"seconds": seconds, "peak_kib": data::peak_kib()}).to_string()
+}
+
+/// Serves a folder, every answer so many milliseconds late, until the standard input ends.
+fn serve(folder: &str, latency: &str) -> Result<String, Failure> {
+    println!("{}", http::serve(folder, Duration::from_millis(latency.parse()?))?);
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    Ok(String::new())
 }
 
 /// Runs something several times and keeps the times.

@@ -1,4 +1,9 @@
 //! What is fuzzed: every parser of bytes from outside, as plain functions that must return, whatever they are given.
+mod budget;
+mod hdf5;
+
+pub use hdf5::{hdf5_read, hdf5_structures};
+
 use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
 use ncirrus_layout::{Catalog, Driver, Limits, OpenOptions};
 use ncirrus_model::CodecSpec;

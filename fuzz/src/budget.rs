@@ -1,0 +1,56 @@
+//! A view that counts what is asked of it and ends the run when it is too much.
+use bytes::Bytes;
+use ncirrus_layout::{Blob, Limits, Listing, Memo, ObjectId, Step, VariableRef, View, Want};
+use ncirrus_model::{CodecSpec, Selection, Values};
+use ncirrus_testkit::MemoryView;
+use std::cell::Cell;
+use std::ops::Range;
+
+/// A view of one object that panics when it is read more often than its size justifies.
+pub(crate) struct Budgeted {
+    inner: MemoryView,
+    reads: Cell<u64>,
+    most: u64,
+}
+
+impl Budgeted {
+    /// At most so many reads: some for every byte of the object, since every structure is read once.
+    pub(crate) fn new(inner: MemoryView, len: usize) -> Self {
+        Self { inner, reads: Cell::new(0), most: 20_000 + 64 * len as u64 }
+    }
+
+    fn count(&self) {
+        self.reads.set(self.reads.get() + 1);
+        assert!(self.reads.get() <= self.most, "more than {} reads", self.most);
+    }
+}
+
+impl View for Budgeted {
+    fn read(&self, object: &ObjectId, want: Want) -> Step<Option<Blob>> {
+        self.count();
+        self.inner.read(object, want)
+    }
+
+    fn decoded(&self, object: &ObjectId, range: Range<u64>, codecs: &[CodecSpec], mask: u32, len: u64) -> Step<Bytes> {
+        self.count();
+        self.inner.decoded(object, range, codecs, mask, len)
+    }
+
+    fn values(&self, variable: &VariableRef, selection: &Selection) -> Step<Values> {
+        self.count();
+        self.inner.values(variable, selection)
+    }
+
+    fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Step<Listing> {
+        self.count();
+        self.inner.list(prefix, page)
+    }
+
+    fn memo(&self) -> &Memo {
+        self.inner.memo()
+    }
+
+    fn limits(&self) -> &Limits {
+        self.inner.limits()
+    }
+}
