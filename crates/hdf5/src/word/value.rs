@@ -4,6 +4,7 @@ use crate::file::{Addr, File};
 use ncirrus_layout::{Error, Resolver, Result, Step, View};
 use ncirrus_model::Values;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 mod decode;
@@ -70,11 +71,19 @@ fn elements<'a>(datatype: &Datatype, raw: &'a [u8], count: usize) -> Result<&'a 
 }
 
 /// Decodes elements that the engine cannot copy by itself.
-#[derive(Debug)]
 pub(crate) struct ValueResolver {
     pub(crate) file: Arc<File>,
     pub(crate) datatype: Arc<Datatype>,
     pub(crate) paths: Arc<HashMap<Addr, String>>,
+}
+
+impl fmt::Debug for ValueResolver {
+    /// Without the paths, whose order is any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let object = &self.file.object;
+        let mut shown = f.debug_struct("ValueResolver");
+        shown.field("file", object).field("datatype", &self.datatype).finish_non_exhaustive()
+    }
 }
 
 impl Resolver for ValueResolver {
