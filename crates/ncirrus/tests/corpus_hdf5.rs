@@ -73,8 +73,16 @@ fn checks(path: &Path, truth: &Value, session: &Session) -> Vec<Check> {
                 checks.push((format!("group:{path}"), group));
                 attributes::of_group(&dataset, path, &object["attrs"], &mut checks);
             }
-            "dataset" => datasets::checks(&dataset, path, object, &mut checks),
-            "type" => checks.push((format!("type:{path}"), has_type(&dataset, path))),
+            "dataset" => {
+                let (group, name) = split(path);
+                let other = format!("{}/{NON_COORD}{name}", group.trim_end_matches('/'));
+                let has_other = truth["objs"].get(other).is_some();
+                datasets::checks(&dataset, path, object, has_other, &mut checks);
+            }
+            // netCDF has no names for atomic types.
+            "type" if object["t"].as_str().unwrap().starts_with(['c', 'e', 'v', 'o']) => {
+                checks.push((format!("type:{path}"), has_type(&dataset, path)));
+            }
             _ => {}
         }
     }
@@ -85,6 +93,9 @@ fn has_type(dataset: &Dataset, path: &str) -> Result<(), String> {
     let model = dataset.model().unwrap();
     model.type_at(path).map(|_| ()).ok_or_else(|| "there is no such type".to_owned())
 }
+
+/// What stands before the name of a variable that has the name of a dimension which it does not describe (H.4).
+pub(crate) const NON_COORD: &str = "_nc4_non_coord_";
 
 /// Group and simple name of a path.
 pub(crate) fn split(path: &str) -> (&str, &str) {

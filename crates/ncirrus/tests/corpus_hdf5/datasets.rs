@@ -2,12 +2,13 @@
 use super::attributes;
 use super::hashes::{same, sha};
 use super::types::{Ty, matches, product};
-use crate::{Check, split};
+use crate::{Check, NON_COORD, split};
 use ncirrus::{Dataset, Location, Selection, Variable};
 use serde_json::{Value, json};
 
-pub(crate) fn checks(dataset: &Dataset, path: &str, truth: &Value, checks: &mut Vec<Check>) {
-    let Some(variable) = variable_at(dataset, path) else {
+/// Checks one dataset; whether a variable of the same name is stored under another one is told by `has_other`.
+pub(crate) fn checks(dataset: &Dataset, path: &str, truth: &Value, has_other: bool, checks: &mut Vec<Check>) {
+    let Some(variable) = variable_at(dataset, path).filter(|_| !has_other) else {
         return checks.push((format!("variable:{path}"), is_dimension(dataset, path, truth)));
     };
     let ty = Ty::parse(truth["t"].as_str().unwrap());
@@ -21,10 +22,9 @@ pub(crate) fn checks(dataset: &Dataset, path: &str, truth: &Value, checks: &mut 
     attributes::of_variable(&variable, &truth["attrs"], checks);
 }
 
-/// A variable that has the name of a dimension which it does not describe is stored under another (H.4).
 fn variable_at(dataset: &Dataset, path: &str) -> Option<Variable> {
     let (group, name) = split(path);
-    let name = name.strip_prefix("_nc4_non_coord_").unwrap_or(name);
+    let name = name.strip_prefix(NON_COORD).unwrap_or(name);
     let found = dataset.variable(path).ok();
     found.or_else(|| dataset.variable(&format!("{}/{name}", group.trim_end_matches('/'))).ok())
 }
