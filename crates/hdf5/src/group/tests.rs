@@ -3,3 +3,4 @@ mod arrival;
 mod corpus;
 mod damage;
 mod described;
+mod peers;

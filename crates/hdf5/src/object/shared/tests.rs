@@ -67,7 +67,7 @@ fn a_table_says_which_heap_holds_messages_of_a_type() {
     };
     let table = summed([b"SMTB".to_vec(), index(0x08, u64::MAX), index(0x20, 8)].concat());
     let table = file.put(&table);
-    let message = |body: &[u8]| crate::testing::build::message(0x0f, 0, body);
+    let message = |body: &[u8]| message(0x0f, 0, body);
     let extension = file.header(&[message(&[&[0][..], &words(&[table]), &[2]].concat())]);
     let end = file.bytes.len() as u64;
     file.bytes[..48].copy_from_slice(&crate::testing::build::superblock(2, 0, 0, extension, end, 48));
