@@ -3,7 +3,7 @@ mod axis;
 mod set;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(super) use axis::{Axis, Run};
 pub(super) use set::{Row, Set};

@@ -1,9 +1,10 @@
 //! Every dataset of the corpus: shape, layout, filters and table of chunks.
 use super::super::{Arrangement, dataset, layout};
-use super::reading::{chunks, done};
+use super::reading::chunks;
 use crate::file::load;
 use crate::group::{LinkTarget, links};
 use crate::object::{ObjectRef, header, kind};
+use crate::testing::done;
 use ncirrus_layout::Layout;
 use ncirrus_model::CodecSpec;
 use ncirrus_testkit::{MemoryView, Objects, corpus};

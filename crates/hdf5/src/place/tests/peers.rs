@@ -1,6 +1,7 @@
 //! Files that h5py writes when the test runs: what the corpus lacks.
 use super::super::{Arrangement, IndexKind, dataset};
-use super::reading::{chunks, done, open, read};
+use super::reading::{chunks, open, read};
+use crate::testing::done;
 use ncirrus_model::Region;
 use ncirrus_testkit::corpus::peers_python;
 use ncirrus_testkit::{MemoryView, Objects};

@@ -3,19 +3,11 @@ use super::super::{Dataset, dataset, layout};
 use crate::file::load;
 use crate::group::lookup;
 use crate::object::ObjectRef;
+use crate::testing::done;
 use crate::word::fill;
-use ncirrus_layout::{Cells, Extent, Layout, Location, Result, Stall, Step, TileSource};
+use ncirrus_layout::{Cells, Extent, Layout, Location, Result, TileSource};
 use ncirrus_model::Region;
 use ncirrus_testkit::{MemoryView, Objects};
-
-/// The value of a step over a view that has everything.
-pub(super) fn done<T>(step: Step<T>) -> Result<T> {
-    match step {
-        Ok(value) => Ok(value),
-        Err(Stall::Fail(error)) => Err(error),
-        Err(Stall::Need(needs)) => panic!("needs {needs:?} where everything is at hand"),
-    }
-}
 
 /// The object at a path of a file.
 pub(super) fn open(view: &MemoryView, key: &str, path: &str) -> Result<ObjectRef> {
