@@ -1,5 +1,6 @@
 //! Reading a selection: plan, fetch, decode, scatter.
 mod explain;
+mod gathered;
 mod job;
 mod local;
 mod mosaic;
@@ -91,8 +92,8 @@ impl<'a> Reading<'a> {
                 self.fill_in(selection, bytes, None, true).await?;
                 Ok(values)
             }
-            Elements::Decoded { .. } | Elements::Referenced { .. } => {
-                self.read_gathered(selection, count).await
+            Elements::Decoded { stored_len } | Elements::Referenced { stored_len } => {
+                self.read_gathered(selection, stored_len).await
             }
             Elements::Sequences => self.read_sequences(selection, count).await,
             Elements::Assembled => Err(Error::internal("values of other variables without tiles")),
@@ -123,48 +124,6 @@ impl<'a> Reading<'a> {
         })?;
         out.copy_from_slice(bytes);
         Ok(())
-    }
-
-    /// Gathers stored elements first, then converts all of them together; elements never written are marked.
-    async fn read_gathered(&self, selection: &Selection, count: usize) -> Result<Values> {
-        let Sizes { native, .. } = self.bound.elements.sizes();
-        check_memory(count, native)?;
-        let mut raw = vec![0u8; count.saturating_mul(native)];
-        let mut unwritten = vec![0u8; count];
-        self.fill_in(selection, &mut raw, Some(&mut unwritten), true).await?;
-        let values = self.convert(&raw, count).await?;
-        drop(raw);
-        self.fill_marked(values, &unwritten)
-    }
-
-    async fn convert(&self, raw: &[u8], count: usize) -> Result<Values> {
-        let source = &self.bound.source;
-        if let Elements::Decoded { .. } = self.bound.elements {
-            return convert::decode(self.model, self.bound.ty, &source.stored, raw, count);
-        }
-        let resolver = source.resolver.as_ref();
-        let resolver = resolver.ok_or_else(|| Error::internal("references without a resolver"))?;
-        self.context.drive(|view| resolver.resolve(view, raw, count)).await
-    }
-
-    /// Puts the fill value where elements are marked as never written.
-    fn fill_marked(&self, values: Values, unwritten: &[u8]) -> Result<Values> {
-        if unwritten.iter().all(|mark| *mark == 0) {
-            return Ok(values);
-        }
-        let mut filled = convert::empty(self.model, self.bound.ty)?;
-        let mut at = 0;
-        for run in unwritten.chunk_by(|a, b| a == b) {
-            let appended = match run.first() {
-                Some(0) => filled.extend_from(&values, at..at + run.len()),
-                _ => run.iter().all(|_| filled.extend_from(&self.bound.source.fill, 0..1)),
-            };
-            if !appended {
-                return Err(Error::internal("the fill value is of another type than the variable"));
-            }
-            at += run.len();
-        }
-        Ok(filled)
     }
 
     /// Fills memory with the selected elements; `unwritten` gets a mark for every element that was never written, and

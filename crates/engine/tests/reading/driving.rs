@@ -122,7 +122,7 @@ fn what_is_no_dataset_is_described() {
     ]);
     let expected = [
         ("page", ErrorKind::Malformed, "an HTML page"),
-        ("hdf", ErrorKind::Unsupported, "HDF5"),
+        ("hdf", ErrorKind::Malformed, "it starts with [89"),
         ("empty", ErrorKind::Malformed, "empty"),
         ("text", ErrorKind::Malformed, "not a dataset of a known format (one, two)"),
         ("folder", ErrorKind::Malformed, "directory"),

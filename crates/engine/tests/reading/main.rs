@@ -7,6 +7,7 @@
 )]
 mod driving;
 mod mosaics;
+mod references;
 mod requests;
 mod selections;
 mod stored_types;

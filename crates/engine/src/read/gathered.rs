@@ -1,0 +1,172 @@
+//! Reading elements that are gathered as they are stored and then converted together: text, references.
+//!
+//! What is gathered is cut into parts, and a part's elements are converted in batches, several at once: what is held
+//! besides the result stays bounded, however large the selection. Elements never written are not converted.
+use super::{Reading, check_memory};
+use crate::bound::Elements;
+use crate::convert;
+use crate::session::block_on;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{StreamExt, iter};
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{AxisSelection, Selection, Values};
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
+
+/// Elements that are converted together.
+const BATCH: usize = 1 << 15;
+/// Batches that wait for a network at once.
+const UNDER_WAY: usize = 8;
+
+/// Stored elements and the marks of those that were never written.
+struct Batch<'a> {
+    raw: &'a [u8],
+    unwritten: &'a [u8],
+}
+
+impl Reading<'_> {
+    /// The selected values.
+    pub(super) async fn read_gathered(&self, selection: &Selection, stored_len: usize) -> Result<Values> {
+        let most = (self.context.shared.memory / 8).clamp(64 << 10, 64 << 20) / (stored_len + 1).max(1);
+        let mut result = None;
+        for part in cut(selection, most as u64) {
+            let count = self.count(&part)?;
+            check_memory(count, stored_len + 1)?;
+            let mut raw = vec![0u8; count * stored_len];
+            let mut unwritten = vec![0u8; count];
+            self.fill_in(&part, &mut raw, Some(&mut unwritten), true).await?;
+            let raw = raw.chunks((BATCH * stored_len).max(1)).chain(std::iter::repeat([].as_slice()));
+            let batches = unwritten.chunks(BATCH).zip(raw).map(|(unwritten, raw)| Batch { raw, unwritten });
+            self.convert_all(batches.collect(), &mut result).await?;
+        }
+        result.map_or_else(|| convert::empty(self.model, self.bound.ty), Ok)
+    }
+
+    /// Appends the values of batches: converted on all threads, or by steps that wait for a network together.
+    async fn convert_all(&self, batches: Vec<Batch<'_>>, result: &mut Option<Values>) -> Result<()> {
+        let is_remote = self.context.snapshot.store().local().is_none();
+        if is_remote && let Elements::Referenced { .. } = self.bound.elements {
+            let mut steps: Vec<BoxFuture<'_, Result<Values>>> = Vec::with_capacity(batches.len());
+            batches.into_iter().for_each(|batch| steps.push(Box::pin(self.convert(batch))));
+            let mut values = iter(steps).buffered(UNDER_WAY);
+            while let Some(values) = values.next().await {
+                append(result, values?)?;
+            }
+            return Ok(());
+        }
+        let converted: Vec<_> = batches.iter().map(|_| Mutex::new(None)).collect();
+        let jobs: Vec<_> = batches.into_iter().zip(&converted).collect();
+        self.context.shared.for_each(jobs, usize::MAX, |(batch, place), _| {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(block_on(self.convert(batch))?);
+            Ok(())
+        })?;
+        for values in converted {
+            let values = values.into_inner().unwrap_or_else(PoisonError::into_inner);
+            append(result, values.ok_or_else(|| Error::internal("a batch was not converted"))?)?;
+        }
+        Ok(())
+    }
+
+    async fn convert(&self, batch: Batch<'_>) -> Result<Values> {
+        let count = batch.unwritten.iter().filter(|mark| **mark == 0).count();
+        let raw = batch.written();
+        let (model, ty, source) = (self.model, self.bound.ty, &self.bound.source);
+        let values = match (&self.bound.elements, &source.resolver) {
+            _ if count == 0 => convert::empty(model, ty)?,
+            (Elements::Referenced { .. }, Some(resolver)) => {
+                self.context.drive(|view| resolver.resolve(view, &raw, count)).await?
+            }
+            (Elements::Referenced { .. }, None) => {
+                return Err(Error::internal("references without a resolver"));
+            }
+            _ => convert::decode(model, ty, &source.stored, &raw, count)?,
+        };
+        if values.len() != count {
+            return Err(Error::internal(format!("{} values of {count} stored elements", values.len())));
+        }
+        self.fill_marked(values, batch.unwritten)
+    }
+
+    /// Puts the fill value where elements are marked as never written, the others between.
+    fn fill_marked(&self, values: Values, unwritten: &[u8]) -> Result<Values> {
+        if unwritten.iter().all(|mark| *mark == 0) {
+            return Ok(values);
+        }
+        let mut filled = convert::empty(self.model, self.bound.ty)?;
+        let mut at = 0;
+        for run in unwritten.chunk_by(|a, b| a == b) {
+            let appended = if run.first() == Some(&0) {
+                at += run.len();
+                filled.extend_from(&values, at - run.len()..at)
+            } else {
+                run.iter().all(|_| filled.extend_from(&self.bound.source.fill, 0..1))
+            };
+            if !appended {
+                return Err(other_type());
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl<'a> Batch<'a> {
+    /// The stored bytes of the elements that were written.
+    fn written(&self) -> Cow<'a, [u8]> {
+        if self.unwritten.iter().all(|mark| *mark == 0) {
+            return Cow::Borrowed(self.raw);
+        }
+        let stored_len = self.raw.len() / self.unwritten.len().max(1);
+        let elements = self.raw.chunks_exact(stored_len.max(1)).zip(self.unwritten);
+        let written = elements.filter(|(_, mark)| **mark == 0).map(|(element, _)| element);
+        Cow::Owned(written.flatten().copied().collect())
+    }
+}
+
+fn append(result: &mut Option<Values>, values: Values) -> Result<()> {
+    let Some(result) = result else {
+        *result = Some(values);
+        return Ok(());
+    };
+    if result.extend_from(&values, 0..values.len()) { Ok(()) } else { Err(other_type()) }
+}
+
+fn other_type() -> Error {
+    Error::internal("values of different types in one variable")
+}
+
+/// The selection in parts of at most `most` elements, whose results follow each other in its own.
+fn cut(selection: &Selection, most: u64) -> Vec<Selection> {
+    let mut parts = Vec::new();
+    let mut rest = vec![selection.clone()];
+    while let Some(part) = rest.pop() {
+        let is_large = part.element_count().is_none_or(|count| count > most);
+        match halves(&part).filter(|_| is_large) {
+            Some((first, second)) => rest.extend([second, first]),
+            None => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// Two selections, cut along the slowest axis that can be; `None` for one element.
+fn halves(selection: &Selection) -> Option<(Selection, Selection)> {
+    let at = selection.axes().iter().position(|axis| axis.count() > 1)?;
+    let (mut first, mut second) = (selection.axes().to_vec(), selection.axes().to_vec());
+    let (one, other) = match selection.axes().get(at)? {
+        AxisSelection::Slice { start, count, stride } => {
+            let (start, stride, half) = (*start, *stride, count / 2);
+            let then = start + half * stride;
+            (
+                AxisSelection::Slice { start, count: half, stride },
+                AxisSelection::Slice { start: then, count: count - half, stride },
+            )
+        }
+        AxisSelection::Indices(indices) => {
+            let (one, other) = indices.split_at(indices.len() / 2);
+            (AxisSelection::Indices(one.to_vec()), AxisSelection::Indices(other.to_vec()))
+        }
+    };
+    *first.get_mut(at)? = one;
+    *second.get_mut(at)? = other;
+    Some((Selection::new(first), Selection::new(second)))
+}
