@@ -4,7 +4,8 @@
 //! - [`out`], [`message`], [`types`], [`value`], [`heap`], [`header`]: from the data model to bytes;
 //! - [`index`]: chunk indexes, built and changed;
 //! - [`edit`]: messages of headers that exist, changed in place;
-//! - [`objects`], [`placer`]: the objects of a model, and the order in which they become true.
+//! - [`objects`], [`placer`]: the objects of a model, and the order in which they become true;
+//! - [`update`]: the same for files that exist.
 mod edit;
 mod header;
 mod heap;
@@ -15,6 +16,7 @@ mod out;
 mod placer;
 mod space;
 mod types;
+mod update;
 mod value;
 
 pub use placer::{Hdf5Writer, Structures};

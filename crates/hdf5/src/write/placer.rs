@@ -1,4 +1,5 @@
 //! Where written bytes go, and the order in which they become true (hdf5-netcdf4.md I.3, J.5).
+use super::update::update;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 
@@ -37,8 +38,8 @@ impl Writing for Hdf5Writer {
         Err(Error::unsupported("writing of HDF5 files"))
     }
 
-    fn update(&self, _: &dyn View, root: &ObjectId, _: &Model) -> Step<Box<dyn Placer>> {
-        Err(Error::unsupported("changing of HDF5 files").at_object(root).into())
+    fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {
+        update(view, root, model, self)
     }
 
     fn is_single_object(&self) -> bool {
