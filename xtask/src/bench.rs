@@ -1,4 +1,6 @@
-//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS]]`.
+//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [hdf5|zarr]]]`.
+mod hdf5;
+
 use crate::peers;
 use crate::run::{Outcome, cargo, project};
 use serde_json::Value;
@@ -10,7 +12,7 @@ const CODECS: [&str; 5] = ["raw", "zstd", "blosc", "zlib", "shuffle-zlib"];
 const OPERATIONS: [&str; 4] = ["read", "write", "series", "strided"];
 const PROGRAMS: [&str; 6] = ["limit", "ncirrus", "zarr-python", "zarrs-python", "tensorstore", "netcdf-c"];
 
-/// Smallest time in seconds and largest memory in MiB of each program, by operation and codec.
+/// Smallest time in seconds and largest memory in MiB, by table, case and program.
 type Figures = BTreeMap<(usize, usize, usize), (f64, f64)>;
 
 /// Measures everything several times, in turn, and prints a table in Markdown.
@@ -22,16 +24,30 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let rounds: usize =
         arguments.get(1).map_or(Ok(3), |text| text.parse()).map_err(|_| "ROUNDS is not a number")?;
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let only = arguments.get(2).map(String::as_str);
+    if only != Some("hdf5") {
+        zarr(&folder, rounds)?;
+    }
+    if only != Some("zarr") {
+        hdf5::run(&folder, rounds)?;
+    }
+    std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+fn zarr(folder: &Path, rounds: usize) -> Outcome {
     for codec in CODECS {
-        measure("ncirrus", codec, "write", &folder)
+        measure("ncirrus", codec, "write", folder)
             .ok_or_else(|| format!("{codec}: the data cannot be written"))?;
     }
     let mut figures = Figures::new();
     for _ in 0..rounds {
-        one_round(&folder, &mut figures);
+        one_round(folder, &mut figures);
     }
-    print_tables(&figures);
-    std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
+    for (o, operation) in OPERATIONS.iter().enumerate() {
+        println!("\n### {operation}");
+        print_table(&figures, o, &CODECS, &PROGRAMS);
+    }
+    Ok(())
 }
 
 /// Every program in turn for every case, so that a busy moment of the machine strikes all alike.
@@ -47,38 +63,44 @@ fn one_round(folder: &Path, figures: &mut Figures) {
     }
 }
 
-fn measure(program: &str, codec: &str, operation: &str, folder: &Path) -> Option<(f64, f64)> {
+fn measure(name: &str, codec: &str, operation: &str, folder: &Path) -> Option<(f64, f64)> {
     let runs = if operation == "write" { "2" } else { "5" };
-    let ours = matches!(program, "ncirrus" | "limit");
+    let ours = matches!(name, "ncirrus" | "limit");
     let mut command = if ours {
-        Command::new(project().join("target/release/ncirrus-bench"))
+        program()
     } else {
         let mut python = Command::new(peers::python());
-        python.arg("benches/peers.py");
+        python.arg("benches/peers.py").current_dir(project());
         python
     };
-    let output = command
-        .args([program, codec, operation])
-        .arg(folder)
-        .arg(runs)
-        .current_dir(project())
-        .output()
-        .ok()?;
+    figures_of(command.args([name, codec, operation]).arg(folder).arg(runs))
+}
+
+/// The program that measures the library and the bare loop.
+fn program() -> Command {
+    Command::new(project().join("target/release/ncirrus-bench"))
+}
+
+/// Seconds and MiB that a program prints; `None` when it fails.
+fn figures_of(command: &mut Command) -> Option<(f64, f64)> {
+    let output = command.output().ok()?;
     let line: Value = serde_json::from_slice(&output.stdout).ok()?;
     Some((line["seconds"].as_f64()?, line["peak_kib"].as_f64()? / 1024.0))
 }
 
-fn print_tables(figures: &Figures) {
-    for (o, operation) in OPERATIONS.iter().enumerate() {
-        println!("\n### {operation}\n\n| codec | {} |", PROGRAMS.join(" | "));
-        println!("|---|{}", "---|".repeat(PROGRAMS.len()));
-        for (c, codec) in CODECS.iter().enumerate() {
-            let limit = figures.get(&(o, c, 0)).map_or(f64::NAN, |figure| figure.0);
-            let cell = |p: usize| match figures.get(&(o, c, p)) {
-                Some((seconds, peak)) => format!("{seconds:.3} s ({:.2}), {peak:.0} MiB", seconds / limit),
-                None => "-".to_owned(),
-            };
-            println!("| {codec} | {} |", (0..PROGRAMS.len()).map(cell).collect::<Vec<_>>().join(" | "));
-        }
+/// One table: a row per case, a column per program, the first of which is the limit.
+fn print_table(figures: &Figures, table: usize, cases: &[&str], programs: &[&str]) {
+    println!("\n| case | {} |", programs.join(" | "));
+    println!("|---|{}", "---|".repeat(programs.len()));
+    for (c, case) in cases.iter().enumerate() {
+        let limit = figures.get(&(table, c, 0)).map(|figure| figure.0);
+        let cell = |p: usize| match (figures.get(&(table, c, p)), limit) {
+            (Some((seconds, peak)), Some(limit)) => {
+                format!("{seconds:.3} s ({:.2}), {peak:.0} MiB", seconds / limit)
+            }
+            (Some((seconds, peak)), None) => format!("{seconds:.3} s, {peak:.0} MiB"),
+            (None, _) => "-".to_owned(),
+        };
+        println!("| {case} | {} |", (0..programs.len()).map(cell).collect::<Vec<_>>().join(" | "));
     }
 }

@@ -27,12 +27,18 @@ const TASKS: &[Task] = &[
     Task { name: "docs", about: "build the documentation, warnings are errors", run: |_| docs() },
     Task { name: "unit", about: "run the tests (arguments go to cargo test)", run: unit },
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
-    Task { name: "bench", about: "measure beside the peers: [FOLDER [ROUNDS]]", run: bench::run },
+    Task { name: "bench", about: "measure beside the peers: [FOLDER [ROUNDS [hdf5|zarr]]]", run: bench::run },
     Task {
         name: "fuzz",
-        about: "compile the fuzz targets and run each briefly over mutated samples",
-        run: |_| fuzz(),
+        about: "compile the fuzz targets and run each over mutated samples: [ROUNDS OF EACH HDF5 FILE]",
+        run: fuzz,
     },
+    Task {
+        name: "stress",
+        about: "sixteen threads on one handle: [SECONDS], ten minutes by default",
+        run: stress,
+    },
+    Task { name: "cuts", about: "files of the corpus cut off at every byte: [PART OF A NAME]", run: cuts },
 ];
 
 fn main() -> ExitCode {
@@ -110,6 +116,27 @@ fn example() -> Outcome {
 
 /// The fuzz targets are plain functions; here they meet a few thousand mutated samples each. `fuzz/README.md` tells
 /// how to run them under libFuzzer.
-fn fuzz() -> Outcome {
-    cargo(&["test", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"])
+fn fuzz(arguments: &[String]) -> Outcome {
+    let rounds: Vec<_> = arguments.iter().map(|rounds| ("NCIRRUS_FUZZ_ROUNDS", rounds.as_str())).collect();
+    let test = ["test", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
+    run::command("cargo", &test, &rounds)
+}
+
+/// Long for one that is looked for; a minute is a part of the tests.
+fn stress(arguments: &[String]) -> Outcome {
+    let seconds = arguments.first().map_or("600", String::as_str);
+    let python = peers::python();
+    let environment =
+        [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())];
+    let test = ["test", "--release", "--package", "ncirrus", "--test", "hdf5_stress"];
+    run::command("cargo", &test, &environment)
+}
+
+/// Every length of every file; the tests try some.
+fn cuts(arguments: &[String]) -> Outcome {
+    let part = arguments.first().map_or("", String::as_str);
+    let environment = [("NCIRRUS_CUTS", "all"), ("NCIRRUS_CUTS_OF", part)];
+    let test =
+        ["test", "--release", "--package", "ncirrus", "--test", "hdf5_truncation", "--", "--nocapture"];
+    run::command("cargo", &test, &environment)
 }

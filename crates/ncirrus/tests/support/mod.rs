@@ -23,8 +23,11 @@ pub(crate) fn cdl_of(
     name: &str,
     change: impl FnOnce(&mut cdl::Options),
 ) -> Result<(String, bool)> {
-    let mut options =
-        cdl::Options { name: name.to_owned(), classic: ncirrus::is_classic(dataset), ..Default::default() };
+    let mut options = cdl::Options {
+        name: name.to_owned(),
+        classic: ncirrus::is_classic_model(dataset),
+        ..Default::default()
+    };
     change(&mut options);
     let mut text = Vec::new();
     let summary = ncirrus::dump(dataset, &mut text, &options)?;

@@ -1,0 +1,80 @@
+//! HDF5 files, local and behind a server that answers late, beside h5py, netCDF4-python and h5netcdf.
+use super::Figures;
+use crate::peers;
+use crate::run::{Outcome, project};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Milliseconds that the server waits before each answer.
+const LATENCY: &str = "20";
+const CASES: [&str; 5] = ["raw", "zstd", "deflate", "series", "open"];
+const PLACES: [&str; 2] = ["local", "20 ms away"];
+const PROGRAMS: [&str; 5] = ["limit", "ncirrus", "h5py", "netcdf4", "h5netcdf"];
+
+/// Measures everything several times, in turn, and prints a table in Markdown.
+pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
+    let made = python().arg("make").arg(folder).status().map_err(|error| error.to_string())?;
+    if !made.success() {
+        return Err("the HDF5 files cannot be made".to_owned());
+    }
+    let server = Server::start(folder)?;
+    let places = [folder.to_string_lossy().into_owned(), server.url.clone()];
+    let mut figures = Figures::new();
+    for _ in 0..rounds {
+        for (place, at) in places.iter().enumerate() {
+            for (case, name) in CASES.iter().enumerate() {
+                for (program, who) in PROGRAMS.iter().enumerate() {
+                    let Some((seconds, peak)) = measure(who, name, at) else { continue };
+                    let best = figures.entry((place, case, program)).or_insert((f64::INFINITY, 0.0));
+                    *best = (best.0.min(seconds), best.1.max(peak));
+                }
+            }
+        }
+    }
+    for (place, title) in PLACES.iter().enumerate() {
+        println!("\n### HDF5, {title}");
+        super::print_table(&figures, place, &CASES, &PROGRAMS);
+    }
+    Ok(())
+}
+
+fn python() -> Command {
+    let mut command = Command::new(peers::python());
+    command.arg("benches/hdf5.py").current_dir(project());
+    command
+}
+
+fn measure(who: &str, case: &str, place: &str) -> Option<(f64, f64)> {
+    let ours = matches!(who, "ncirrus" | "limit");
+    let mut command = if ours { super::program() } else { python() };
+    if ours {
+        command.arg("hdf5");
+    }
+    super::figures_of(command.args([who, case, place, "3"]))
+}
+
+/// The server; gone when this is dropped.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(folder: &Path) -> Result<Self, String> {
+        let mut command = super::program();
+        command.arg("serve").arg(folder).arg(LATENCY).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("the server cannot be started: {error}"))?;
+        let mut url = String::new();
+        let out = child.stdout.take().ok_or("the server has no output")?;
+        BufReader::new(out).read_line(&mut url).map_err(|error| error.to_string())?;
+        Ok(Self { child, url: url.trim().to_owned() })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
