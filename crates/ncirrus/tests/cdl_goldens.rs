@@ -1,7 +1,5 @@
-//! CDL of a classic dataset, byte for byte as netCDF-C's `ncdump` printed it, for every option.
-//!
-//! The other two datasets beside the golden texts, `enhanced.nc` and `fill.nc`, are HDF5 files with user-defined types
-//! and strings: no format that is read so far can hold what they hold.
+//! CDL byte for byte as netCDF-C's `ncdump` printed it: of a classic dataset for every option, and of two HDF5 files
+//! with user-defined types, strings and fill values.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
@@ -38,6 +36,17 @@ const GOLDENS: [(&str, Change); 12] = [
     ("fcvnames", |options| annotated(options, AnnotationStyle::Full, IndexOrder::C, "names")),
 ];
 
+/// Golden texts of HDF5 files: the dataset, the middle of the text's name, its options.
+const HDF5_GOLDENS: [(&str, &str, Change); 4] = [
+    ("enhanced", "default", |_| ()),
+    ("enhanced", "s", |options| options.special = true),
+    ("enhanced", "hs", |options| {
+        options.special = true;
+        options.data = DataChoice::HeaderOnly;
+    }),
+    ("fill", "default", |_| ()),
+];
+
 fn annotated(options: &mut Options, style: AnnotationStyle, order: IndexOrder, variable: &str) {
     options.annotation = Some(Annotation { style, order });
     options.variables = vec![variable.to_owned()];
@@ -62,15 +71,29 @@ fn every_option_prints_the_golden_text() {
     let Some(root) = corpus("nczarr/cdl-format") else { return };
     let dataset = classic(&root);
     for (name, change) in GOLDENS {
-        let golden = std::fs::read(root.join(format!("classic.{name}.cdl"))).unwrap();
-        let mut options = options(&dataset);
-        change(&mut options);
-        let mut text = Vec::new();
-        let summary = dump(&dataset, &mut text, &options).unwrap();
-        assert!(summary.faults.is_empty(), "{name}: {:?}", summary.faults);
-        if let Err(reason) = support::difference(&visible(&golden), &visible(&text)) {
-            panic!("{name}: {reason}");
-        }
+        is_golden(&dataset, &root.join(format!("classic.{name}.cdl")), &options(&dataset), change);
+    }
+}
+
+#[test]
+fn hdf5_files_print_the_golden_text() {
+    let Some(root) = corpus("nczarr/cdl-format") else { return };
+    for (file, name, change) in HDF5_GOLDENS {
+        let dataset = open(&root.join(format!("{file}.nc")), &session()).unwrap();
+        let options = Options { name: file.to_owned(), ..Options::default() };
+        is_golden(&dataset, &root.join(format!("{file}.{name}.cdl")), &options, change);
+    }
+}
+
+fn is_golden(dataset: &Dataset, golden: &Path, options: &Options, change: Change) {
+    let mut options = options.clone();
+    change(&mut options);
+    let mut text = Vec::new();
+    let summary = dump(dataset, &mut text, &options).unwrap();
+    assert!(summary.faults.is_empty(), "{}: {:?}", golden.display(), summary.faults);
+    let expected = std::fs::read(golden).unwrap();
+    if let Err(reason) = support::difference(&visible(&expected), &visible(&text)) {
+        panic!("{}: {reason}", golden.display());
     }
 }
 
@@ -88,14 +111,17 @@ fn ncml_is_the_golden_text() {
 }
 
 #[test]
-fn every_golden_text_of_the_classic_dataset_is_tested() {
+fn every_golden_text_is_tested() {
     let Some(root) = corpus("nczarr/cdl-format") else { return };
     let names = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name());
+    // A name with one dot is that of a text that a dataset was made from.
     let goldens = names.filter_map(|name| {
         let name = name.into_string().unwrap();
-        Some(name.strip_prefix("classic.")?.strip_suffix(".cdl")?.to_owned())
+        Some(name.strip_suffix(".cdl")?.to_owned()).filter(|name| name.contains('.'))
     });
-    let tested: Vec<&str> = GOLDENS.iter().map(|(name, _)| *name).chain(["xh"]).collect();
-    let missed: Vec<String> = goldens.filter(|name| !tested.contains(&name.as_str())).collect();
+    let classic = GOLDENS.iter().map(|(name, _)| *name).chain(["xh"]).map(|name| format!("classic.{name}"));
+    let hdf5 = HDF5_GOLDENS.iter().map(|(file, name, _)| format!("{file}.{name}"));
+    let tested: Vec<String> = classic.chain(hdf5).collect();
+    let missed: Vec<String> = goldens.filter(|name| !tested.contains(name)).collect();
     assert!(missed.is_empty(), "not tested: {missed:?}");
 }

@@ -8,18 +8,15 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use support::{exact_cdl, json, open, session, temp, values};
 
-/// The truth files whose data this library reads: netCDF-3 and Zarr.
+/// All files with their truth.
 fn cases() -> Vec<(PathBuf, Value)> {
     let Some(root) = corpus("realdata") else { return Vec::new() };
     let mut cases = Vec::new();
     for entry in std::fs::read_dir(root.join("truth")).unwrap() {
         let truth = json(&entry.unwrap().path());
-        let format = truth["format"].as_str().unwrap();
-        if format.starts_with("NETCDF3") || format.starts_with("zarr") {
-            cases.push((root.join("files").join(truth["file"].as_str().unwrap()), truth));
-        }
+        cases.push((root.join("files").join(truth["file"].as_str().unwrap()), truth));
     }
-    assert!(cases.len() >= 8, "{} cases", cases.len());
+    assert!(cases.len() >= 20, "{} cases", cases.len());
     cases
 }
 
@@ -33,7 +30,8 @@ fn every_file_equals_its_truth() {
     }
 }
 
-/// Ways to store a copy: its ending, kind and dialect.
+/// Ways to store a copy: its ending, kind and dialect. Those from the fourth on differ in how, not in what: they are
+/// taken for the small files of netCDF-3 and Zarr only.
 const WAYS: [(&str, Kind, Option<Dialect>); 10] = [
     ("nc", Kind::Nc3, None),
     ("nc", Kind::Nc6, None),
@@ -60,7 +58,8 @@ fn every_file_copied_to_each_kind_and_back_equals_its_truth() {
             _ => Kind::NcZarr,
         };
         for (number, (ending, kind, dialect)) in WAYS.into_iter().enumerate() {
-            if kind.is_classic() && !fits_classic(&truth, kind) {
+            let is_hdf5 = truth["format"].as_str().unwrap().starts_with("NETCDF4");
+            if kind.is_classic() && !fits_classic(&truth, kind) || is_hdf5 && number > 3 {
                 continue;
             }
             let there = temp.join(format!("{number}.{ending}"));
@@ -96,7 +95,11 @@ fn fits_classic(truth: &Value, kind: Kind) -> bool {
         let types = variable["attribute_types"].as_object().cloned().unwrap_or_default();
         types.values().all(|name| name == "text" || fits(name.as_str().unwrap()))
     };
-    variables.into_iter().all(|variable| fits(variable["dtype"].as_str().unwrap()) && attributes(variable))
+    let grouped = truth["dimensions"].as_object().unwrap().len() > 1;
+    !grouped
+        && variables
+            .into_iter()
+            .all(|variable| fits(variable["dtype"].as_str().unwrap()) && attributes(variable))
 }
 
 fn equals_truth(dataset: &Dataset, truth: &Value) {
@@ -112,23 +115,20 @@ fn equals_truth_but_for_losses(dataset: &Dataset, truth: &Value, kind: Kind, dia
     let plain = plain_kind || from_zarr;
     let fixed = plain_kind || matches!(dialect, Some(Dialect::Lc | Dialect::Uc));
     let used: Vec<&str> = truth["variables"].as_object().unwrap().values().flat_map(dims_of).collect();
-    for (name, dimension) in truth["dimensions"]["/"].as_object().unwrap() {
-        if plain_kind && !used.contains(&name.as_str()) {
-            continue;
+    for (path, dimensions) in truth["dimensions"].as_object().unwrap() {
+        let (group, place) = (dataset.group(path).unwrap(), format!("{} {path}", dataset.url()));
+        for (name, dimension) in dimensions.as_object().unwrap() {
+            if plain_kind && !used.contains(&name.as_str()) {
+                continue;
+            }
+            let ours = group.dimensions().into_iter().find(|ours| ours.name == *name);
+            let ours = ours.unwrap_or_else(|| panic!("{place}: no dimension {name}"));
+            assert_eq!(ours.len.current(), dimension["size"].as_u64().unwrap(), "{place} {name}");
+            let unlimited = dimension["unlimited"].as_bool().unwrap();
+            assert_eq!(ours.len.is_unlimited(), unlimited && !fixed, "{place} {name}");
         }
-        let ours = dataset.root().dimensions().into_iter().find(|ours| ours.name == *name);
-        let ours = ours.unwrap_or_else(|| panic!("{}: no dimension {name}", dataset.url()));
-        assert_eq!(ours.len.current(), dimension["size"].as_u64().unwrap(), "{} {name}", dataset.url());
-        let unlimited = dimension["unlimited"].as_bool().unwrap();
-        assert_eq!(ours.len.is_unlimited(), unlimited && !fixed, "{} {name}", dataset.url());
+        same_attributes(&group.attributes().unwrap(), &truth["attributes"][path], None, plain, &place);
     }
-    same_attributes(
-        &dataset.root().attributes().unwrap(),
-        &truth["attributes"]["/"],
-        None,
-        plain,
-        dataset.url(),
-    );
     for (path, expected) in truth["variables"].as_object().unwrap() {
         let place = format!("{} {path}", dataset.url());
         let variable = dataset.variable(path).unwrap();
