@@ -113,14 +113,13 @@ impl Chunks {
     /// Number of a chunk among all that there can be, in row-major order of the largest extents (E.4); `None` outside
     /// of the present ones.
     fn number(&self, cell: &[u64]) -> Result<Option<u64>> {
-        let axes: Vec<usize> = (0..self.shape.len()).collect();
-        self.number_along(&axes, cell)
+        self.number_along(0..self.shape.len(), cell)
     }
 
     /// As [`number`](Self::number), with the axes in that order; the first of them may be unlimited.
-    fn number_along(&self, axes: &[usize], cell: &[u64]) -> Result<Option<u64>> {
+    fn number_along(&self, axes: impl IntoIterator<Item = usize>, cell: &[u64]) -> Result<Option<u64>> {
         let mut number = 0u64;
-        for (position, &axis) in axes.iter().enumerate() {
+        for (position, axis) in axes.into_iter().enumerate() {
             let at = cell.get(axis).copied().unwrap_or(0);
             if !self.is_inside(axis, at) {
                 return Ok(None);

@@ -40,9 +40,10 @@ pub(super) fn find(view: &dyn View, chunks: &Chunks, addr: Addr, cells: &Cells) 
         let header = header(view, chunks, addr)?;
         Ok((header, size_of::<Header>()))
     })?;
-    let axes = axes(chunks)?;
+    let first = unlimited(chunks)?;
+    let axes = || std::iter::once(first).chain((0..chunks.shape.len()).filter(|axis| *axis != first));
     let place = |cell: &[u64]| {
-        let number = chunks.number_along(&axes, cell)?.filter(|number| *number < header.end);
+        let number = chunks.number_along(axes(), cell)?.filter(|number| *number < header.end);
         Ok(number.and_then(|number| header.shape.home(number)))
     };
     let places: Vec<Option<(Home, usize)>> = cells.iter().map(place).collect::<Result<_>>()?;
@@ -51,13 +52,10 @@ pub(super) fn find(view: &dyn View, chunks: &Chunks, addr: Addr, cells: &Cells) 
     gather(chunks, &places, |home| header.elements(view, chunks, &index, home))
 }
 
-/// The axes with the unlimited one in front.
-fn axes(chunks: &Chunks) -> Result<Vec<usize>> {
-    let unlimited = chunks.max.iter().position(Option::is_none);
-    let first =
-        unlimited.ok_or_else(|| Error::malformed("an extensible array without an unlimited dimension"))?;
-    let others = (0..chunks.shape.len()).filter(|axis| *axis != first);
-    Ok(std::iter::once(first).chain(others).collect())
+/// The axis that counts first.
+fn unlimited(chunks: &Chunks) -> Result<usize> {
+    let axis = chunks.max.iter().position(Option::is_none);
+    axis.ok_or_else(|| Error::malformed("an extensible array without an unlimited dimension"))
 }
 
 fn header(view: &dyn View, chunks: &Chunks, addr: Addr) -> Step<Header> {

@@ -1,10 +1,15 @@
 //! Files that h5py writes when the test runs: what the corpus lacks.
-use super::super::{Arrangement, IndexKind, dataset};
+use super::super::{Arrangement, IndexKind, dataset, layout};
 use super::reading::{chunks, open, read};
+use crate::file::load;
+use crate::group::lookup;
+use crate::object::ObjectRef;
 use crate::testing::done;
+use ncirrus_layout::{Layout, Step, Tile, View};
 use ncirrus_model::Region;
 use ncirrus_testkit::corpus::peers_python;
-use ncirrus_testkit::{MemoryView, Objects};
+use ncirrus_testkit::law::Random;
+use ncirrus_testkit::{MemoryView, Objects, Rounds, drive};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -25,6 +30,7 @@ fn files_by_h5py_are_read_whole_and_in_part() {
     let Some((view, said)) = written() else { return };
     read_whole(&view, &said);
     read_parts(&view, &said);
+    read_late(&view, &said);
 }
 
 fn read_whole(view: &MemoryView, said: &serde_json::Map<String, Value>) {
@@ -77,6 +83,39 @@ fn read_parts(view: &MemoryView, said: &serde_json::Map<String, Value>) {
             let expected: Vec<u8> = elements_of(&region, &shape, &whole);
             assert_eq!(part, expected, "{name} {region:?}");
         }
+    }
+}
+
+/// Tiles do not depend on which bytes arrive when.
+fn read_late(view: &MemoryView, said: &serde_json::Map<String, Value>) {
+    for name in said.keys().filter(|name| name.starts_with("new.h5")) {
+        let path = name.split_once('/').unwrap().1;
+        let expected = done(whole_tiles(view, path)).unwrap();
+        for seed in 0..3 {
+            let mut random = Random(seed);
+            let rounds = Rounds::new(view.objects.clone());
+            let found = drive(&rounds, |view| {
+                let found = whole_tiles(view, path);
+                if random.below(3) < seed {
+                    rounds.evict();
+                }
+                found
+            });
+            assert_eq!(found.unwrap(), expected, "{name}, seed {seed}");
+            assert!(seed > 0 || rounds.rounds() <= 14, "{name}: {} rounds", rounds.rounds());
+        }
+    }
+}
+
+/// The tiles of a virtual dataset.
+fn whole_tiles(view: &dyn View, path: &str) -> Step<Vec<Tile>> {
+    let file = load(view, &Objects::id("new.h5"))?;
+    let root = ObjectRef { addr: file.root, file };
+    let object = lookup(view, &root, path)?;
+    let dataset = dataset(view, &object)?;
+    match layout(view, &object, &dataset)? {
+        Layout::Mosaic { tiles } => tiles.tiles(view, &Region::all(&dataset.shape)),
+        _ => Ok(Vec::new()),
     }
 }
 

@@ -2,6 +2,9 @@
 use crate::cursor::Cursor;
 use ncirrus_layout::{Error, Result};
 
+#[cfg(test)]
+mod tests;
+
 /// The parameters of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
