@@ -19,8 +19,6 @@ pub(crate) struct Tree {
     pub(crate) record_len: usize,
     /// The root; `None` for an empty tree.
     pub(crate) root: Option<NodeRef>,
-    /// Number of records of the whole tree.
-    pub(crate) total: u64,
     /// How much nodes of each depth hold.
     shape: Shape,
 }
@@ -100,7 +98,7 @@ impl Tree {
         }
         let shape = Shape::new(node_len, record_len, depth, file.sizes)?;
         let root = root.filter(|_| total > 0).map(|addr| NodeRef { addr, records, depth });
-        Ok(Self { kind, record_len, root, total, shape })
+        Ok(Self { kind, record_len, root, shape })
     }
 
     /// Reads a node, once.
@@ -127,6 +125,7 @@ impl Tree {
     /// All records, in order; the nodes of a level are asked for together.
     pub(crate) fn records(&self, view: &dyn View, file: &File) -> Step<Vec<Bytes>> {
         let mut seen = HashSet::new();
+        let mut budget = file.budget();
         let mut parts: Vec<Part> = self.root.map(Part::Child).into_iter().collect();
         for _ in 0..=self.shape.depth() {
             let nodes = parts.iter().filter_map(|part| match part {
@@ -138,6 +137,7 @@ impl Tree {
                     let error = Error::malformed("a node of a version 2 B-tree with two parents");
                     return Err(file.at(node.addr, error).into());
                 }
+                budget.take(self.shape.node_len(node)?)?;
                 self.node(view, file, node, Lies::Among)
             })?;
             let mut nodes = nodes.iter();

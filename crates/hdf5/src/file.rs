@@ -66,7 +66,28 @@ impl Default for Ranks {
     }
 }
 
+/// How many bytes structures of one kind may still take: together no more than the file has, since those of a sound
+/// file do not overlap. What is built from them is thus bounded too.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    left: u64,
+}
+
+impl Budget {
+    /// Takes the bytes of one more structure.
+    pub(crate) fn take(&mut self, len: u64) -> Result<(), Error> {
+        let left = self.left.checked_sub(len);
+        self.left = left.ok_or_else(|| Error::malformed("structures of the file overlap"))?;
+        Ok(())
+    }
+}
+
 impl File {
+    /// The bytes that structures of one kind may take.
+    pub(crate) fn budget(&self) -> Budget {
+        Budget { left: self.size }
+    }
+
     /// Exactly these bytes, and nothing around them: for structures of known length that may lie alone, such as the
     /// nodes of a chunk index.
     pub(crate) fn exact(&self, view: &dyn View, addr: Addr, len: u64) -> Step<Bytes> {

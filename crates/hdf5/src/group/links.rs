@@ -26,7 +26,7 @@ fn read(view: &dyn View, file: &File, header: &Header) -> Step<Found> {
         let info = LinkInfo::parse(&message.body, file)?;
         let mut found = match info.dense {
             Some(dense) => dense::read(view, file, &dense)?,
-            None => message::compact(view, file, header)?,
+            None => message::compact(file, header),
         };
         found.tracked = info.tracked;
         return Ok(found);
@@ -35,7 +35,7 @@ fn read(view: &dyn View, file: &File, header: &Header) -> Step<Found> {
         return old::read(view, file, &message.body);
     }
     if header.find(kind::LINK).or(header.find(kind::GROUP_INFO)).is_some() {
-        return message::compact(view, file, header);
+        return Ok(message::compact(file, header));
     }
     Err(Error::malformed("links are asked of an object that is no group").into())
 }
@@ -74,7 +74,11 @@ impl LinkInfo {
 struct Found {
     list: Vec<FoundLink>,
     tracked: bool,
+    /// Bytes of all names and targets.
+    byte_len: usize,
     warnings: Vec<String>,
+    /// Number of warnings that were left out.
+    unsaid: usize,
 }
 
 /// A link as it is in the file.
@@ -91,26 +95,45 @@ impl Found {
     fn take(&mut self, link: Result<FoundLink, Error>) {
         match link {
             Ok(link) if link.name.is_empty() => {}
-            Ok(link) => self.list.push(link),
-            Err(error) => self.warnings.push(format!("a link cannot be read: {error}")),
+            Ok(link) if self.byte_len > MOST_BYTES => {
+                self.warn(format!("{}: too many bytes of names in one group", escaped(&link.name)));
+            }
+            Ok(link) => {
+                self.byte_len += link.name.len() + link.target.byte_len();
+                self.list.push(link);
+            }
+            Err(error) => self.warn(format!("a link cannot be read: {error}")),
+        }
+    }
+
+    fn warn(&mut self, warning: String) {
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.push(warning);
+        } else {
+            self.unsaid += 1;
         }
     }
 
     /// Notes that a node with links cannot be read.
     fn lose(&mut self, error: &Error) {
-        self.warnings.push(format!("some links cannot be read: {error}"));
+        self.warn(format!("some links cannot be read: {error}"));
     }
 
     /// The links in their order; of those with one name the first counts.
     fn arrange(mut self) -> Links {
-        let mut warnings = self.warnings;
         let mut names = HashSet::new();
-        let mut found: Vec<_> = self.list.drain(..).map(|link| (escaped(&link.name), link)).collect();
+        let list = std::mem::take(&mut self.list);
+        let mut found: Vec<_> = list.into_iter().map(|link| (escaped(&link.name), link)).collect();
         found.retain(|(name, _)| {
             let new = names.insert(name.clone());
-            warnings.extend((!new).then(|| format!("two links are named {name:?}: the first is taken")));
+            if !new {
+                self.warn(format!("two links are named {name:?}: the first is taken"));
+            }
             new
         });
+        if self.unsaid > 0 {
+            self.warnings.push(format!("{} more of the kind", self.unsaid));
+        }
         found.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
         if self.tracked {
             found.sort_by_key(|(_, link)| (link.order.is_none(), link.order));
@@ -119,21 +142,32 @@ impl Found {
             found.into_iter().map(|(name, link)| Link { name, target: link.target }).collect();
         let mut by_name: Vec<usize> = (0..list.len()).collect();
         by_name.sort_by_key(|index| list.get(*index).map(|link| link.name.as_str()));
-        Links { list, tracked: self.tracked, by_name, warnings }
+        Links { list, tracked: self.tracked, by_name, warnings: self.warnings }
     }
 }
 
 impl Link {
     /// Bytes that it takes, roughly.
     fn cost(&self) -> usize {
-        let target = match &self.target {
-            LinkTarget::Soft(path) => path.len(),
-            LinkTarget::External { file, path } => file.len() + path.len(),
-            LinkTarget::Hard(_) | LinkTarget::Unknown(_) => 0,
-        };
-        size_of::<Self>() + size_of::<usize>() + self.name.len() + target
+        size_of::<Self>() + size_of::<usize>() + self.name.len() + self.target.byte_len()
     }
 }
+
+impl LinkTarget {
+    /// Bytes of its text.
+    fn byte_len(&self) -> usize {
+        match self {
+            Self::Soft(path) => path.len(),
+            Self::External { file, path } => file.len() + path.len(),
+            Self::Hard(_) | Self::Unknown(_) => 0,
+        }
+    }
+}
+
+/// More bytes than the links of any group have; in a damaged file names may overlap.
+const MOST_BYTES: usize = 1 << 28;
+/// Warnings about one group that are kept.
+const MOST_WARNINGS: usize = 100;
 
 #[cfg(test)]
 mod tests;

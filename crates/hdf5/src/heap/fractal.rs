@@ -101,8 +101,30 @@ impl FractalHeap {
             })
             .filter(|block| seen.insert(*block))
             .collect();
+        self.check_total(view, file, objects, &wanted)?;
         let read = join_each(&wanted, |block| self.direct(view, file, *block))?;
         Ok(wanted.into_iter().zip(read).collect())
+    }
+
+    /// Checks that blocks and huge objects take no more bytes than the file has, and unfiltered not too many.
+    fn check_total(
+        &self,
+        view: &dyn View,
+        file: &File,
+        objects: &[Result<Object, Error>],
+        blocks: &[DirectRef],
+    ) -> Result<(), Error> {
+        let of_blocks = blocks.iter().map(|block| (block.stored_len(), block.len));
+        let of_huge = objects.iter().filter_map(|object| match object {
+            Ok(Object::Huge(huge)) => Some((huge.stored_len(), huge.len())),
+            _ => None,
+        });
+        let (mut budget, mut decoded) = (file.budget(), 0_u64);
+        for (stored, len) in of_blocks.chain(of_huge) {
+            budget.take(stored).map_err(|error| file.at(self.addr, error))?;
+            decoded = decoded.saturating_add(if stored == len { 0 } else { len });
+        }
+        view.limits().metadata_len(decoded, "a fractal heap").map(|_| ())
     }
 
     /// Where the object of a heap id is.

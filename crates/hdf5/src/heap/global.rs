@@ -15,7 +15,12 @@ pub(crate) fn object(view: &dyn View, file: &File, collection: Addr, index: u32)
 /// Several objects: each collection is read once, all that lack together.
 pub(crate) fn objects(view: &dyn View, file: &File, of: &[(Addr, u32)]) -> Step<Vec<Bytes>> {
     let wanted: BTreeSet<Addr> = of.iter().map(|(collection, _)| *collection).collect();
-    let loaded = join(wanted, |addr| Ok((addr, Collection::load(view, file, addr)?)))?;
+    let mut budget = file.budget();
+    let loaded = join(wanted, |addr| {
+        let collection = Collection::load(view, file, addr)?;
+        budget.take(collection.byte_len).map_err(|error| file.at(addr, error))?;
+        Ok((addr, collection))
+    })?;
     let collections: HashMap<Addr, Arc<Collection>> = loaded.into_iter().collect();
     let find = |(addr, index): &(Addr, u32)| {
         let collection = collections.get(addr).ok_or_else(|| Error::internal("a collection is missing"))?;
@@ -28,6 +33,7 @@ pub(crate) fn objects(view: &dyn View, file: &File, of: &[(Addr, u32)]) -> Step<
 #[derive(Debug)]
 struct Collection {
     objects: HashMap<u32, Bytes>,
+    byte_len: u64,
 }
 
 impl Collection {
@@ -56,7 +62,7 @@ impl Collection {
         while let Ok(Some((index, object))) = next_object(&mut cursor, sizes) {
             objects.entry(index).or_insert_with(|| bytes.slice_ref(object));
         }
-        Self { objects }
+        Self { objects, byte_len: bytes.len() as u64 }
     }
 
     fn object(&self, index: u32) -> Result<Bytes, Error> {

@@ -29,16 +29,13 @@ fn read(view: &dyn View, file: &File, addr: Addr) -> Step<Header> {
     let (prefix, first) = Prefix::read(view, file, addr)?;
     let mut reading = Reading::new(prefix);
     let mut seen = HashSet::from([addr]);
-    let mut total = first.len() as u64;
+    let mut budget = file.budget();
     let mut level = reading.add(file, &first)?;
     while !level.is_empty() {
         if let Some((again, _)) = level.iter().find(|(addr, _)| !seen.insert(*addr)) {
             return Err(Error::malformed(format!("the chunk at {} continues itself", again.0)).into());
         }
-        total = level.iter().fold(total, |total, (_, len)| total.saturating_add(*len));
-        if total > file.size {
-            return Err(Error::malformed("an object header whose chunks overlap").into());
-        }
+        level.iter().try_for_each(|(_, len)| budget.take(*len))?;
         if seen.len() > MOST_CHUNKS {
             return Err(Error::limit(format!("an object header of more than {MOST_CHUNKS} chunks")).into());
         }
@@ -84,7 +81,8 @@ impl Reading {
                         "an object with messages of type {unknown:#04x}, which must be understood"
                     )));
                 }
-                _ => self.header.messages.push(message),
+                _ if self.header.messages.len() < MOST_MESSAGES => self.header.messages.push(message),
+                _ => return Err(Error::limit(format!("an object of more than {MOST_MESSAGES} messages"))),
             }
         }
         Ok(more)
@@ -114,6 +112,8 @@ const NIL: u16 = 0;
 const FAIL_ALWAYS: u8 = 0x80;
 /// More chunks than any header has.
 const MOST_CHUNKS: usize = 4096;
+/// More messages than any object has.
+const MOST_MESSAGES: usize = 1 << 18;
 /// Messages of which an object has one at most.
 const ONCE: [(u16, &str); 4] = [
     (kind::DATASPACE, "dataspace"),

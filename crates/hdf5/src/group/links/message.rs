@@ -2,18 +2,14 @@
 use super::{Found, FoundLink, LinkTarget};
 use crate::cursor::{Cursor, escaped};
 use crate::file::{File, Sizes};
-use crate::object::{Header, kind, resolve};
-use ncirrus_layout::{Error, Step, View, join_each};
+use crate::object::{Header, kind};
+use ncirrus_layout::Error;
 
 /// The links of the link messages of a group.
-pub(super) fn compact(view: &dyn View, file: &File, header: &Header) -> Step<Found> {
-    let links = join_each(header.all(kind::LINK), |message| {
-        let message = resolve(view, file, message)?;
-        Ok(parse(&message.body, file.sizes)?)
-    })?;
+pub(super) fn compact(file: &File, header: &Header) -> Found {
     let mut found = Found::default();
-    links.into_iter().for_each(|link| found.take(link));
-    Ok(found)
+    header.all(kind::LINK).for_each(|message| found.take(parse(&message.body, file.sizes)));
+    found
 }
 
 /// A link message, also an object of the heap of densely stored links (C.2).

@@ -15,7 +15,12 @@ pub(super) fn read(view: &dyn View, file: &File, message: &[u8]) -> Step<Found> 
         return Err(Error::malformed("a symbol table without tree or heap").into());
     };
     let (heap, (leaves, mut found)) = both(LocalHeap::load(view, file, heap), leaves(view, file, tree))?;
-    let nodes = join_each(leaves, |addr| symbols(view, file, addr))?;
+    let mut budget = file.budget();
+    let nodes = join_each(leaves, |addr| {
+        let symbols = symbols(view, file, addr)?;
+        budget.take(symbols.len() as u64 * entry_len(file))?;
+        Ok(symbols)
+    })?;
     for node in nodes {
         match node {
             Ok(symbols) => symbols.iter().for_each(|symbol| found.take(symbol.link(&heap))),
@@ -33,12 +38,17 @@ fn leaves(view: &dyn View, file: &File, root: Addr) -> Step<(Vec<Addr>, Found)> 
     let top = node(view, file, root, None)?;
     view.limits().depth(u32::from(top.level), "a tree of links")?;
     let (mut level, mut children) = (top.level, top.children.clone());
+    let mut budget = file.budget();
     loop {
         children.retain(|child| seen.insert(*child));
         view.limits().count(seen.len() as u64, "a tree of links")?;
         let Some(below) = level.checked_sub(1) else { return Ok((children, found)) };
         let mut next = Vec::new();
-        for read in join_each(children, |child| node(view, file, child, Some(below)))? {
+        for read in join_each(children, |child| {
+            let node = node(view, file, child, Some(below))?;
+            budget.take(node.children.len() as u64)?;
+            Ok(node)
+        })? {
             match read {
                 Ok(node) => next.extend(&node.children),
                 Err(error) => found.lose(&error),
@@ -104,8 +114,13 @@ struct Symbol {
     soft: Option<u32>,
 }
 
+/// Bytes of a symbol-table entry.
+fn entry_len(file: &File) -> u64 {
+    u64::from(file.sizes.lengths) + u64::from(file.sizes.offsets) + 24
+}
+
 fn symbols(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Vec<Symbol>>> {
-    let entry_len = u64::from(file.sizes.lengths) + u64::from(file.sizes.offsets) + 24;
+    let entry_len = entry_len(file);
     let room = 2 * u64::from(file.ranks.group_leaf);
     file.memo(view, addr, "hdf5 symbol node", || {
         let first = file.parse(view, addr, 8 + room * entry_len)?;

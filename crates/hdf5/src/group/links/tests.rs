@@ -199,6 +199,18 @@ fn trees_of_links_that_lead_to_themselves_end() {
 }
 
 #[test]
+fn symbol_nodes_that_overlap_are_read_no_further_than_the_file_is_long() {
+    let mut old = Old::new();
+    let nodes = old.file.put(&b"SNOD\x01\0\x40\0".repeat(600));
+    let children: Vec<u64> = (0..200).map(|number| nodes + 8 * number).collect();
+    let tree = old.tree(0, &children);
+    let links = old.read(tree).expect("a group");
+    assert_eq!(links.warnings.len(), 101, "not every link is told of");
+    let more = links.warnings[100].strip_suffix(" more of the kind").expect("a number");
+    assert!(more.parse::<usize>().is_ok_and(|more| more < 500), "{more} of 200 times 64");
+}
+
+#[test]
 fn a_tree_deeper_than_allowed_is_refused() {
     let mut old = Old::new();
     let top = old.tree(200, &[48]);

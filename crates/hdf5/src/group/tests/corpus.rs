@@ -1,9 +1,12 @@
 //! Trees of real files, against what h5py says of them.
-use crate::group::{LinkTarget, links};
+use super::described::describe;
+use crate::file::{find, load};
+use crate::group::{LinkTarget, links, lookup};
 use crate::object::{ObjectRef, header, kind};
-use crate::testing::{done, files, root, view};
-use ncirrus_layout::View;
+use crate::testing::{KEY, done, files, root, view};
+use ncirrus_layout::{ErrorKind, View};
 use ncirrus_testkit::corpus::corpus;
+use ncirrus_testkit::{MemoryView, Objects};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,6 +45,70 @@ fn trees_are_those_of_the_truth() {
     }
     assert!(wrong.is_empty(), "{} of {checked}: {}", wrong.len(), wrong.join("\n"));
     assert!(checked >= 200, "only {checked} files were checked");
+}
+
+#[test]
+fn superblocks_are_those_of_the_writers() {
+    let Some(folder) = corpus("hdf5/gen") else { return };
+    let facts = |name: &str| {
+        let bytes = std::fs::read(folder.join(name)).expect("a file of the corpus");
+        let file = root(&view(bytes)).expect("it opens").file;
+        (file.version, file.base, (file.sizes.offsets, file.sizes.lengths), file.page, file.warnings.len())
+    };
+    assert_eq!(facts("userblock_earliest.h5"), (0, 1024, (8, 8), None, 0));
+    assert_eq!(facts("sizes_4_4.h5"), (2, 0, (4, 4), None, 0));
+    assert_eq!(facts("sizes_4_8.h5"), (2, 0, (4, 8), None, 0));
+    assert_eq!(facts("c_sizes_8_4.h5"), (1, 0, (8, 4), None, 0));
+    assert_eq!(facts("c_sizes_4_4.h5"), (1, 0, (4, 4), None, 0));
+    assert_eq!(facts("basic_v114.h5"), (3, 0, (8, 8), None, 0));
+    assert_eq!(facts("fs_page_earliest.h5"), (2, 0, (8, 8), Some(4096), 0));
+    assert_eq!(facts("swmr.h5"), (3, 0, (8, 8), None, 0));
+}
+
+#[test]
+fn every_object_of_every_file_is_read() {
+    let Some(folder) = corpus("hdf5") else { return };
+    let (mut damaged, mut read) = (Vec::new(), 0);
+    for (path, bytes) in files(&folder) {
+        let view = view(bytes);
+        if done(find(&view, &Objects::id(KEY))).expect("a search").is_none() {
+            continue;
+        }
+        read += 1;
+        let text = done(describe(&view)).unwrap_or_else(|error| format!("error: {error}"));
+        let is_damage = |line: &&str| line.contains("error: ") || line.contains("cannot be read");
+        damaged.extend(text.lines().find(is_damage).map(|line| format!("{path}: {line}")));
+    }
+    assert!(damaged.is_empty(), "{damaged:#?}");
+    assert!(read >= 200, "only {read} files were read");
+}
+
+#[test]
+fn soft_and_external_links_of_real_files_are_followed() {
+    let Some(folder) = corpus("hdf5/gen") else { return };
+    let view = MemoryView::new(Objects::from_dir(&folder).expect("a folder"));
+    for (name, same, root_paths) in [
+        (
+            "links_soft_ext.h5",
+            vec!["hard", "soft", "softrel/d", "a/loop/b/d", "cycle/a/loop/b/d"],
+            ["cycle", "/cycle/cycle"],
+        ),
+        ("links_soft_ext_latest.h5", vec!["hard", "soft", "ünï/b/d", "cyc/b/d", "a/up/up/b/d"], ["/", "."]),
+    ] {
+        let file = done(load(&view, &Objects::id(name))).expect("a file");
+        let root = ObjectRef { addr: file.root, file: Arc::clone(&file) };
+        let to = |path: &str| done(lookup(&view, &root, path));
+        let object = to("/a/b/d").expect("an object");
+        for path in same {
+            assert_eq!(to(path).expect("an object"), object, "{name} {path}");
+        }
+        for path in root_paths {
+            assert_eq!(to(path).expect("the root"), root, "{name} {path}");
+        }
+        for path in ["dangling", "ext", "a/nothing"] {
+            assert_eq!(to(path).expect_err("dangling").kind(), ErrorKind::NotFound, "{name} {path}");
+        }
+    }
 }
 
 /// Kinds of links and objects by path, as the truth has them.

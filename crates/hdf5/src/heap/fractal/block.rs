@@ -20,6 +20,13 @@ pub(super) struct DirectRef {
     pub(super) filtered: Option<(u64, u32)>,
 }
 
+impl DirectRef {
+    /// Bytes that it takes in the file.
+    pub(super) fn stored_len(&self) -> u64 {
+        self.filtered.map_or(self.len, |(stored, _)| stored)
+    }
+}
+
 /// The entries of an indirect block.
 #[derive(Debug)]
 struct Indirect {

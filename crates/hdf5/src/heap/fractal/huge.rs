@@ -29,6 +29,18 @@ impl Huge {
     }
 }
 
+impl Huge {
+    /// Bytes that it takes in the file.
+    pub(super) fn stored_len(&self) -> u64 {
+        self.stored
+    }
+
+    /// Bytes of the object.
+    pub(super) fn len(&self) -> u64 {
+        self.filtered.map_or(self.stored, |(_, len)| len)
+    }
+}
+
 impl FractalHeap {
     /// The object of that key.
     pub(super) fn find_huge(&self, view: &dyn View, file: &File, key: u64) -> Step<Huge> {
