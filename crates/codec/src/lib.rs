@@ -9,19 +9,19 @@
 //! | gzip (HDF5: its zlib) | 1 | `gzip` | `gzip` | yes | yes |
 //! | byte shuffle | 2 | `shuffle` | `numcodecs.shuffle` | yes | yes |
 //! | Fletcher-32 | 3 | `fletcher32` | `numcodecs.fletcher32` | yes | yes |
-//! | szip | 4 | `szip` | `szip` | yes | no |
+//! | szip | 4 | `szip` | `szip` | yes | yes |
 //! | n-bit | 5 | `nbit` | `nbit` | yes | yes |
 //! | scale-offset | 6 | `scaleoffset` | `scaleoffset` | yes | yes |
 //! | bzip2 | 307 | `bz2` | `numcodecs.bz2` | yes | yes |
-//! | LZF | 32000 | `lzf` | `lzf` | yes | no |
+//! | LZF | 32000 | `lzf` | `lzf` | yes | yes |
 //! | Blosc | 32001 | `blosc` | `blosc` | yes | yes |
 //! | LZ4 | 32004 | `lz4` | `numcodecs.lz4` | yes | yes |
 //! | bit shuffle | 32008 | `bitshuffle` | `bitshuffle` | yes | yes |
-//! | ZFP | 32013 | `zfpy` | `numcodecs.zfpy` | yes | no |
+//! | ZFP | 32013 | `zfpy` | `numcodecs.zfpy` | yes | yes |
 //! | Zstandard | 32015 | `zstd` | `zstd` | yes | yes |
-//! | Blosc 2 | 32026 | `blosc2` | `blosc2` | yes | no |
-//! | BitGroom (nothing to undo) | 32022 | `bitgroom` | `bitgroom` | yes | no |
-//! | Granular BitRound (nothing to undo) | 32023 | `granularbitround` | `granularbitround` | yes | no |
+//! | Blosc 2 | 32026 | `blosc2` | `blosc2` | yes | yes |
+//! | BitGroom (nothing to undo) | 32022 | `bitgroom` | `bitgroom` | yes | yes |
+//! | Granular BitRound (nothing to undo) | 32023 | `granularbitround` | `granularbitround` | yes | yes |
 //! | LZMA | | `lzma` | `numcodecs.lzma` | yes | yes |
 //! | delta | | `delta` | `numcodecs.delta` | yes | yes |
 //! | fixed scale and offset | | `fixedscaleoffset` | `numcodecs.fixedscaleoffset` | yes | yes |

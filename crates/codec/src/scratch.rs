@@ -68,6 +68,19 @@ impl Buffer {
         self.len = self.len.min(len);
     }
 
+    /// The memory as an empty vector, to be given back with [`set`](Self::set).
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        bytes
+    }
+
+    /// Makes the buffer these bytes.
+    pub(crate) fn set(&mut self, bytes: Vec<u8>) {
+        self.len = bytes.len();
+        self.bytes = bytes;
+    }
+
     pub(crate) fn as_slice(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }

@@ -1,12 +1,14 @@
 //! Blosc 2 (HDF5 filter 32026): frames of chunks of blocks (`hdf5-netcdf4.md` G.3).
 mod array;
 pub(crate) mod chunk;
+mod encode;
 mod filters;
 mod frame;
 
-use crate::CodecError;
+use super::block::Format;
 use crate::codec::{Codec, with_room};
 use crate::scratch::{Buffer, Contexts};
+use crate::{ChunkInfo, CodecError};
 use array::Grid;
 use chunk::{Chunk, Work};
 use frame::{Frame, Place};
@@ -15,7 +17,38 @@ const NAME: &str = "blosc2";
 
 /// Blosc 2. Decoding goes by the frame alone.
 #[derive(Debug)]
-pub(crate) struct Blosc2;
+pub(crate) struct Blosc2 {
+    type_size: usize,
+    level: i32,
+    /// 1: bytes, 2: bits, else nothing.
+    shuffle: u32,
+    format: Format,
+}
+
+impl Blosc2 {
+    /// From the numbers that HDF5 stores; those that are missing get their defaults. Blosc's own compressor is not
+    /// written: LZ4 takes its place, as every chunk says itself how it was compressed.
+    ///
+    /// # Errors
+    /// `Malformed` when the compressor is not known.
+    pub(crate) fn new(parameters: &[u32], chunk: &ChunkInfo) -> Result<Self, CodecError> {
+        let number = |index: usize| parameters.get(index).copied();
+        let type_size = number(2).and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0);
+        let type_size = type_size.or(chunk.element.byte_len).filter(|size| (1..256).contains(size));
+        let format = match number(6).unwrap_or(0) {
+            0..=2 => Format::Lz4,
+            4 => Format::Zlib,
+            5 => Format::Zstd,
+            other => return Err(CodecError::malformed(NAME, format!("compressor {other} is not known"))),
+        };
+        Ok(Self {
+            type_size: type_size.unwrap_or(1),
+            level: number(4).and_then(|level| i32::try_from(level).ok()).unwrap_or(5).clamp(0, 9),
+            shuffle: number(5).unwrap_or(1),
+            format,
+        })
+    }
+}
 
 impl Codec for Blosc2 {
     fn name(&self) -> &'static str {
@@ -37,8 +70,11 @@ impl Codec for Blosc2 {
         with_room(NAME, len, out, contexts, |out, contexts| decode(&frame, input, out, contexts))
     }
 
-    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
-        Err(CodecError::unsupported(NAME, "it is not written"))
+    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+        let mut stream = out.take();
+        let encoded = encode::frame(self, input, &mut stream, contexts);
+        out.set(stream);
+        encoded.ok_or_else(|| CodecError::unsupported(NAME, format!("a chunk of {} bytes", input.len())))
     }
 }
 

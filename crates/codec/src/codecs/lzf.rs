@@ -1,10 +1,12 @@
-//! LZF decoding (HDF5 filter 32000).
+//! LZF (HDF5 filter 32000).
 //!
 //! A byte below 32 announces that many bytes, and one, as they are; any other a piece of what is decoded already: its
 //! length, less two, in the upper three bits (7: a byte with more follows), its distance, less one, in the lower five
 //! and the next byte.
+mod encode;
+
 use crate::CodecError;
-use crate::codec::Codec;
+use crate::codec::{Codec, copy_match, copy_prefix};
 use crate::scratch::{Buffer, Contexts};
 
 const NAME: &str = "lzf";
@@ -39,8 +41,11 @@ impl Codec for Lzf {
         Ok(at)
     }
 
-    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
-        Err(CodecError::unsupported(NAME, "it is not written"))
+    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        let mut stream = out.take();
+        encode::encode(input, &mut stream);
+        out.set(stream);
+        Ok(())
     }
 }
 
@@ -75,15 +80,12 @@ impl<'a> Piece<'a> {
     /// Writes the piece; what does not fit is left out.
     fn write(&self, out: &mut [u8], at: usize) -> Result<(), CodecError> {
         match *self {
-            Self::Literal(bytes) => crate::codec::copy_prefix(bytes, out.get_mut(at..).unwrap_or_default()),
+            Self::Literal(bytes) => copy_prefix(bytes, out.get_mut(at..).unwrap_or_default()),
             Self::Repeat { len, distance } => {
-                let from = at.checked_sub(distance).ok_or_else(|| {
+                let len = len.min(out.len().saturating_sub(at));
+                copy_match(out, at.min(out.len()), distance, len).ok_or_else(|| {
                     CodecError::malformed(NAME, format!("a repetition of bytes {distance} before byte {at}"))
                 })?;
-                // Byte by byte: a piece may repeat itself.
-                for i in 0..len.min(out.len().saturating_sub(at)) {
-                    out[at + i] = out[from + i];
-                }
             }
         }
         Ok(())

@@ -1,9 +1,11 @@
-//! szip decoding (HDF5 filter 4; CCSDS 121.0-B, "Lossless Data Compression"; `nczarr.md` 11.5).
+//! szip (HDF5 filter 4; CCSDS 121.0-B, "Lossless Data Compression"; `nczarr.md` 11.5).
 //!
 //! A chunk is its decoded length in 4 bytes, little-endian, and a stream of bits, highest first. Each scanline is coded
 //! in blocks of pixels, every block with the coding option that suits it, and starts afresh from a reference pixel.
 //! Pixels of 4 and 8 bytes are coded byte by byte, after a shuffle of the whole chunk.
-use super::shuffle::unshuffle;
+mod encode;
+
+use super::shuffle::{shuffle, unshuffle};
 use crate::bits::Bits;
 use crate::codec::{Codec, copy_prefix};
 use crate::parameters::Parameters;
@@ -187,8 +189,24 @@ impl Codec for Szip {
         Ok(len)
     }
 
-    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
-        Err(CodecError::unsupported(NAME, "it is not written"))
+    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
+        let len = u32::try_from(input.len()).ok().filter(|_| input.len().is_multiple_of(self.samples.bytes));
+        let len = len.ok_or_else(|| {
+            CodecError::unsupported(NAME, format!("a chunk of {} bytes is not whole pixels", input.len()))
+        })?;
+        let planes = contexts.spare.prepare(input.len());
+        let samples = if self.spread > 1 {
+            shuffle(input, self.spread, planes);
+            planes
+        } else {
+            input
+        };
+        let room = out.prepare(self.most_encoded(input.len()));
+        let (head, body) = room.split_at_mut(4);
+        head.copy_from_slice(&len.to_le_bytes());
+        let used = encode::encode(self, samples, body);
+        out.truncate(4 + used);
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 //! (P. Lindstrom, "Fixed-Rate Compressed Floating-Point Arrays", 2014; `hdf5-netcdf4.md` G.3).
 mod bits;
 mod block;
+mod encode;
 mod header;
 mod order;
 mod scalar;
@@ -61,6 +62,10 @@ impl Codec for Zfp {
         NAME
     }
 
+    fn encode_fault(&self) -> Option<CodecError> {
+        self.header.is_none().then(untold)
+    }
+
     fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
         Ok(Some(self.open(input)?.0.len()))
     }
@@ -85,9 +90,27 @@ impl Codec for Zfp {
         })
     }
 
-    fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
-        Err(CodecError::unsupported(NAME, "it is not written"))
+    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        let header = self.header.as_ref().ok_or_else(untold)?;
+        let mut stream = out.take();
+        let encoded = match header.kind {
+            Kind::Int32 => encode::encode::<i32>(header, input, &mut stream),
+            Kind::Int64 => encode::encode::<i64>(header, input, &mut stream),
+            Kind::Float32 => encode::encode::<f32>(header, input, &mut stream),
+            Kind::Float64 => encode::encode::<f64>(header, input, &mut stream),
+        };
+        out.set(stream);
+        encoded.ok_or_else(|| {
+            let reason =
+                format!("numbers that are not finite, or {} bytes instead of {}", input.len(), header.len());
+            CodecError::unsupported(NAME, reason)
+        })
     }
+}
+
+/// Only HDF5 says what type the numbers have.
+fn untold() -> CodecError {
+    CodecError::unsupported(NAME, "the type of the numbers is not known")
 }
 
 fn decode<S: Scalar>(header: &Header, bits: Bits, out: &mut [u8]) -> Option<()> {

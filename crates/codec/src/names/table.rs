@@ -95,7 +95,6 @@ impl Name {
 
 /// Whether a codec decodes only, or encodes too.
 const BOTH: u8 = 2;
-const DECODES: u8 = 1;
 const NONE: u8 = 0;
 
 const fn row(
@@ -114,19 +113,19 @@ pub(crate) static TABLE: &[Name] = &[
     row(Kind::Gzip, Some(1), &["gzip"], &["gzip", "numcodecs.gzip"], BOTH),
     row(Kind::Shuffle, Some(2), &["shuffle"], &["numcodecs.shuffle", "shuffle"], BOTH),
     row(Kind::Fletcher32, Some(3), &["fletcher32"], &["numcodecs.fletcher32", "fletcher32"], BOTH),
-    row(Kind::Szip, Some(4), &["szip"], &["szip"], DECODES),
+    row(Kind::Szip, Some(4), &["szip"], &["szip"], BOTH),
     row(Kind::Nbit, Some(5), &["nbit"], &["nbit"], BOTH),
     row(Kind::ScaleOffset, Some(6), &["scaleoffset"], &["scaleoffset"], BOTH),
     row(Kind::Bzip2, Some(307), &["bz2", "bzip2"], &["numcodecs.bz2", "bz2"], BOTH),
-    row(Kind::Lzf, Some(32000), &["lzf"], &["lzf"], DECODES),
+    row(Kind::Lzf, Some(32000), &["lzf"], &["lzf"], BOTH),
     row(Kind::Blosc, Some(32001), &["blosc"], &["blosc", "numcodecs.blosc"], BOTH),
     row(Kind::Lz4, Some(32004), &["lz4"], &["numcodecs.lz4", "lz4"], BOTH),
     row(Kind::Bitshuffle, Some(32008), &["bitshuffle"], &["bitshuffle"], BOTH),
-    row(Kind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfp"], DECODES),
+    row(Kind::Zfp, Some(32013), &["zfpy"], &["numcodecs.zfpy", "zfp"], BOTH),
     row(Kind::Zstd, Some(32015), &["zstd"], &["zstd", "numcodecs.zstd"], BOTH),
-    row(Kind::Blosc2, Some(32026), &["blosc2"], &["blosc2"], DECODES),
-    row(Kind::BitGroom, Some(32022), &["bitgroom"], &["bitgroom"], DECODES),
-    row(Kind::BitGroom, Some(32023), &["granularbitround"], &["granularbitround"], DECODES),
+    row(Kind::Blosc2, Some(32026), &["blosc2"], &["blosc2"], BOTH),
+    row(Kind::BitGroom, Some(32022), &["bitgroom"], &["bitgroom"], BOTH),
+    row(Kind::BitGroom, Some(32023), &["granularbitround"], &["granularbitround"], BOTH),
     row(Kind::Lzma, None, &["lzma"], &["numcodecs.lzma", "lzma"], BOTH),
     row(Kind::Delta, None, &["delta"], &["numcodecs.delta", "delta"], BOTH),
     row(Kind::FixedScaleOffset, None, &["fixedscaleoffset"], &["numcodecs.fixedscaleoffset"], BOTH),

@@ -59,7 +59,7 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
             Ok(ScaleOffset::new(&parameters.numbers()?)?.map(|codec| Arc::new(codec) as Arc<dyn Codec>))
         }
         Kind::Bitshuffle => bound(Bitshuffle::new(&parameters, chunk)?),
-        Kind::Blosc2 => bound(Blosc2),
+        Kind::Blosc2 => bound(Blosc2::new(&parameters.numbers()?, chunk)?),
         Kind::Zfp if described.space == CodecSpace::Hdf5 => bound(Zfp::new(&parameters.numbers()?)?),
         Kind::Zfp => bound(Zfp::with_headers()),
         // What was rounded stays as it is.

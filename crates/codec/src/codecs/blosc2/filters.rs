@@ -62,7 +62,7 @@ pub(super) fn undo(filter: Filter, input: &[u8], spare: &mut [u8], out: &mut [u8
     match filter {
         Filter::Shuffle(size) => unshuffle(input, size.max(1), out),
         Filter::BitShuffle { size, keeps_rest } => {
-            undo_bit_shuffle(input, size.max(1), keeps_rest, spare, out)
+            undo_bit_shuffle(input, size.max(1), keeps_rest, spare, out);
         }
         Filter::ByteDelta(size) => undo_byte_delta(input, size.max(1), out),
         Filter::Delta => copy_prefix(input, out),

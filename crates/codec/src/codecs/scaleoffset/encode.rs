@@ -14,7 +14,7 @@ pub(super) fn encode(codec: &ScaleOffset, input: &[u8], out: &mut Buffer) {
         Number::Integer { bits, signed } => integers(codec, input, bits, signed),
         Number::Float { digits } => floats(codec, input, digits),
     };
-    let packed = packed.filter(|packed| packed.bits < all).unwrap_or(Packed { bits: all, least: 0 });
+    let packed = packed.filter(|packed| packed.bits <= all).unwrap_or(Packed { bits: all, least: 0 });
     let count = input.len() / codec.size;
     let bits = usize::try_from(packed.bits).unwrap_or(64);
     // One byte more than the bits need, as the library has it.
@@ -94,7 +94,7 @@ fn range<T: Copy>(
 /// Bits for distances up to `span`, and a code for the fill value.
 fn bits_for(span: u64, fill: bool) -> Option<u32> {
     let codes = span.checked_add(if fill { 2 } else { 1 })?;
-    codes.checked_next_power_of_two().map(u64::trailing_zeros)
+    Some(codes.checked_next_power_of_two().map_or(64, u64::trailing_zeros))
 }
 
 fn is_fill(codec: &ScaleOffset, value: u64, fill: u64) -> bool {

@@ -69,5 +69,47 @@ impl<'a> Bits<'a> {
     }
 }
 
+/// Writes bits to the end of a vector.
+#[derive(Debug)]
+pub(super) struct BitWriter<'a> {
+    out: &'a mut Vec<u8>,
+    /// Bits that are not written yet, the first one lowest.
+    held: u64,
+    count: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out, held: 0, count: 0 }
+    }
+
+    /// Writes the low `count` bits, up to 64.
+    pub(super) fn put(&mut self, value: u64, count: u32) {
+        let value = if count < 64 { value & ((1 << count) - 1) } else { value };
+        self.held |= value << self.count;
+        let room = 64 - self.count;
+        if count < room {
+            self.count += count;
+            return;
+        }
+        self.out.extend_from_slice(&self.held.to_le_bytes());
+        self.held = value.checked_shr(room).unwrap_or(0);
+        self.count = count - room;
+    }
+
+    pub(super) fn put_zeros(&mut self, count: u32) {
+        for _ in 0..count / 64 {
+            self.put(0, 64);
+        }
+        self.put(0, count % 64);
+    }
+
+    /// Fills the last byte with zeros.
+    pub(super) fn finish(&mut self) {
+        let used = usize::try_from(self.count.div_ceil(8)).unwrap_or(0);
+        self.out.extend(self.held.to_le_bytes().iter().take(used));
+    }
+}
+
 /// Bits that a window has at least.
 const WINDOW: u32 = 57;

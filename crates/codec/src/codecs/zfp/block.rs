@@ -61,19 +61,15 @@ impl<'a, S: Scalar> Decoder<'a, S> {
         let bias = (1 << (S::EXPONENT_BITS - 1)) - 1;
         let exponent = i32::try_from(self.bits.take(S::EXPONENT_BITS)).unwrap_or(0) - bias;
         let head = S::EXPONENT_BITS + if reversible { 2 } else { 1 };
-        let used =
-            if reversible { self.reversible_words(head) } else { self.words(self.planes(exponent), head) };
+        let used = if reversible {
+            self.reversible_words(head)
+        } else {
+            self.words(self.coding.planes(exponent, self.rank), head)
+        };
         for (out, word) in out.iter_mut().zip(&self.words) {
             *out = S::scaled(*word, exponent);
         }
         used
-    }
-
-    /// Bit planes that a block of floats has, by its largest exponent.
-    fn planes(&self, exponent: i32) -> u32 {
-        let margin = 2 * (i32::try_from(self.rank).unwrap_or(4) + 1);
-        let planes = i64::from(exponent) - i64::from(self.coding.least_exponent) + i64::from(margin);
-        u32::try_from(planes.max(0)).unwrap_or(u32::MAX).min(self.coding.most_planes)
     }
 
     fn words(&mut self, planes: u32, head: u32) -> u32 {

@@ -63,6 +63,13 @@ impl Coding {
         })
     }
 
+    /// Bit planes that a block of floats has, by its largest exponent.
+    pub(super) fn planes(self, exponent: i32, rank: usize) -> u32 {
+        let margin = 2 * (i64::try_from(rank).unwrap_or(4) + 1);
+        let planes = i64::from(exponent) - i64::from(self.least_exponent) + margin;
+        u32::try_from(planes.max(0)).unwrap_or(u32::MAX).min(self.most_planes)
+    }
+
     /// Whether blocks come back exactly.
     pub(super) fn is_reversible(self) -> bool {
         self.least_exponent < LEAST_EXPONENT
@@ -106,6 +113,11 @@ impl Header {
             };
             counts.iter().map(place).collect()
         })
+    }
+
+    /// Numbers of a block that are in the array, along each axis.
+    pub(super) fn inside(&self, origin: &[usize]) -> Vec<usize> {
+        self.shape.iter().zip(origin).map(|(len, start)| (len - start).min(4)).collect()
     }
 
     /// Hands over the rows of a block that have numbers in the array: which row, where it begins in the array, how many

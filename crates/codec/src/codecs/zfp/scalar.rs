@@ -11,6 +11,17 @@ pub(super) trait Scalar: Copy + Default {
     fn reinterpreted(word: Self::Word) -> Self;
     /// Writes its little-endian bytes.
     fn store(self, out: &mut [u8]);
+    /// The number of these bytes.
+    fn load(bytes: &[u8]) -> Self;
+    /// The integer that is scaled to this number, cut off.
+    fn unscaled(self, exponent: i32) -> Self::Word;
+    /// The integer that is reinterpreted as this number.
+    fn interpreted(self) -> Self::Word;
+    /// The exponent of two that is above it, not less than that of the smallest normal number; `None` when it is not
+    /// finite.
+    fn exponent(self) -> Option<i32>;
+    /// Whether all bits are the same.
+    fn is_same(self, other: Self) -> bool;
 }
 
 /// Integers that wrap around.
@@ -18,6 +29,8 @@ pub(super) trait Word: Copy + Default {
     const BITS: u32;
     /// From digits to the base of -2.
     fn from_negabinary(code: u64) -> Self;
+    /// To digits to the base of -2.
+    fn to_negabinary(self) -> u64;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn doubled(self) -> Self;
@@ -25,15 +38,21 @@ pub(super) trait Word: Copy + Default {
 }
 
 macro_rules! word {
-    ($word:ty) => {
+    ($word:ty, $digits:ty) => {
         impl Word for $word {
             const BITS: u32 = <$word>::BITS;
 
             #[inline]
-            #[expect(clippy::cast_possible_truncation, reason = "the code has the bits of the word")]
             fn from_negabinary(code: u64) -> Self {
-                const MASK: u64 = 0xaaaa_aaaa_aaaa_aaaa;
-                (code ^ MASK).wrapping_sub(MASK).cast_signed() as Self
+                let mask = <$digits>::MAX / 3 * 2;
+                let digits = <$digits>::try_from(code & u64::from(<$digits>::MAX)).unwrap_or(0);
+                (digits ^ mask).wrapping_sub(mask).cast_signed()
+            }
+
+            #[inline]
+            fn to_negabinary(self) -> u64 {
+                let mask = <$digits>::MAX / 3 * 2;
+                u64::from(self.cast_unsigned().wrapping_add(mask) ^ mask)
             }
 
             #[inline]
@@ -59,8 +78,8 @@ macro_rules! word {
     };
 }
 
-word!(i32);
-word!(i64);
+word!(i32, u32);
+word!(i64, u64);
 
 impl Scalar for i32 {
     type Word = i32;
@@ -77,6 +96,27 @@ impl Scalar for i32 {
     #[inline]
     fn store(self, out: &mut [u8]) {
         out.copy_from_slice(&self.to_le_bytes());
+    }
+
+    #[inline]
+    fn load(bytes: &[u8]) -> Self {
+        bytes.first_chunk().map_or(Self::default(), |bytes| Self::from_le_bytes(*bytes))
+    }
+
+    fn unscaled(self, _: i32) -> i32 {
+        self
+    }
+
+    fn interpreted(self) -> i32 {
+        self
+    }
+
+    fn exponent(self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn is_same(self, other: Self) -> bool {
+        self == other
     }
 }
 
@@ -95,6 +135,27 @@ impl Scalar for i64 {
     #[inline]
     fn store(self, out: &mut [u8]) {
         out.copy_from_slice(&self.to_le_bytes());
+    }
+
+    #[inline]
+    fn load(bytes: &[u8]) -> Self {
+        bytes.first_chunk().map_or(Self::default(), |bytes| Self::from_le_bytes(*bytes))
+    }
+
+    fn unscaled(self, _: i32) -> i64 {
+        self
+    }
+
+    fn interpreted(self) -> i64 {
+        self
+    }
+
+    fn exponent(self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn is_same(self, other: Self) -> bool {
+        self == other
     }
 }
 
@@ -122,6 +183,37 @@ impl Scalar for f32 {
     fn store(self, out: &mut [u8]) {
         out.copy_from_slice(&self.to_le_bytes());
     }
+
+    #[inline]
+    fn load(bytes: &[u8]) -> Self {
+        bytes.first_chunk().map_or(Self::default(), |bytes| Self::from_le_bytes(*bytes))
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent keeps it within the word")]
+    fn unscaled(self, exponent: i32) -> i32 {
+        (f64::from(self) * power_of_two(30 - exponent)) as i32
+    }
+
+    #[inline]
+    fn interpreted(self) -> i32 {
+        let word = self.to_bits().cast_signed();
+        if word < 0 { word ^ i32::MAX } else { word }
+    }
+
+    #[inline]
+    fn exponent(self) -> Option<i32> {
+        let bits = (self.to_bits() >> 23) & 0xff;
+        if self == 0.0 {
+            return Some(-127);
+        }
+        i32::try_from(bits).ok().filter(|&bits| bits < 255).map(|bits| (bits - 126).max(-126))
+    }
+
+    #[inline]
+    fn is_same(self, other: Self) -> bool {
+        self.to_bits() == other.to_bits()
+    }
 }
 
 impl Scalar for f64 {
@@ -143,6 +235,38 @@ impl Scalar for f64 {
     #[inline]
     fn store(self, out: &mut [u8]) {
         out.copy_from_slice(&self.to_le_bytes());
+    }
+
+    #[inline]
+    fn load(bytes: &[u8]) -> Self {
+        bytes.first_chunk().map_or(Self::default(), |bytes| Self::from_le_bytes(*bytes))
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent keeps it within the word")]
+    fn unscaled(self, exponent: i32) -> i64 {
+        // In two steps: one power can be more than there is.
+        (self * power_of_two(-exponent) * power_of_two(62)) as i64
+    }
+
+    #[inline]
+    fn interpreted(self) -> i64 {
+        let word = self.to_bits().cast_signed();
+        if word < 0 { word ^ i64::MAX } else { word }
+    }
+
+    #[inline]
+    fn exponent(self) -> Option<i32> {
+        let bits = (self.to_bits() >> 52) & 0x7ff;
+        if self == 0.0 {
+            return Some(-1023);
+        }
+        i32::try_from(bits).ok().filter(|&bits| bits < 2047).map(|bits| (bits - 1022).max(-1022))
+    }
+
+    #[inline]
+    fn is_same(self, other: Self) -> bool {
+        self.to_bits() == other.to_bits()
     }
 }
 

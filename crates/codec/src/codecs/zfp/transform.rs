@@ -18,6 +18,23 @@ pub(super) fn inverse<W: Word>(block: &mut [W], rank: usize) {
     });
 }
 
+/// The transform that most blocks have.
+pub(super) fn forward<W: Word>(block: &mut [W], rank: usize) {
+    each_line_back(block, rank, |[x, y, z, w]| {
+        let x = x.plus(w).halved();
+        let w = w.minus(x);
+        let z = z.plus(y).halved();
+        let y = y.minus(z);
+        let x = x.plus(z).halved();
+        let z = z.minus(x);
+        let w = w.plus(y).halved();
+        let y = y.minus(w);
+        let w = w.plus(y.halved());
+        let y = y.minus(w.halved());
+        [x, y, z, w]
+    });
+}
+
 /// Undoes the transform without loss: numbers from differences of differences.
 pub(super) fn reversible_inverse<W: Word>(block: &mut [W], rank: usize) {
     each_line(block, rank, |[x, y, z, w]| {
@@ -31,17 +48,43 @@ pub(super) fn reversible_inverse<W: Word>(block: &mut [W], rank: usize) {
     });
 }
 
+/// The transform without loss.
+pub(super) fn reversible_forward<W: Word>(block: &mut [W], rank: usize) {
+    each_line_back(block, rank, |[x, y, z, w]| {
+        let w = w.minus(z);
+        let z = z.minus(y);
+        let w = w.minus(z);
+        let y = y.minus(x);
+        let z = z.minus(y);
+        let w = w.minus(z);
+        [x, y, z, w]
+    });
+}
+
 /// All lines of four, from the slowest axis to the fastest.
 #[inline]
 fn each_line<W: Word>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
     for axis in (0..rank).rev() {
-        let stride = 1usize << (2 * axis);
-        for part in block.chunks_exact_mut(4 * stride) {
-            let (xy, zw) = part.split_at_mut(2 * stride);
-            let ((x, y), (z, w)) = (xy.split_at_mut(stride), zw.split_at_mut(stride));
-            for (((x, y), z), w) in x.iter_mut().zip(y).zip(z).zip(w) {
-                [*x, *y, *z, *w] = lift([*x, *y, *z, *w]);
-            }
+        along(block, axis, &lift);
+    }
+}
+
+/// All lines of four, from the fastest axis to the slowest.
+#[inline]
+fn each_line_back<W: Word>(block: &mut [W], rank: usize, lift: impl Fn([W; 4]) -> [W; 4]) {
+    for axis in 0..rank {
+        along(block, axis, &lift);
+    }
+}
+
+#[inline]
+fn along<W: Word>(block: &mut [W], axis: usize, lift: &impl Fn([W; 4]) -> [W; 4]) {
+    let stride = 1usize << (2 * axis);
+    for part in block.chunks_exact_mut(4 * stride) {
+        let (xy, zw) = part.split_at_mut(2 * stride);
+        let ((x, y), (z, w)) = (xy.split_at_mut(stride), zw.split_at_mut(stride));
+        for (((x, y), z), w) in x.iter_mut().zip(y).zip(z).zip(w) {
+            [*x, *y, *z, *w] = lift([*x, *y, *z, *w]);
         }
     }
 }

@@ -1,0 +1,171 @@
+//! Frames of one chunk.
+use super::Blosc2;
+use crate::codecs::bitplanes::bit_shuffle;
+use crate::codecs::block::{Format, compress, compress_bound};
+use crate::codecs::shuffle::shuffle;
+use crate::scratch::Contexts;
+
+/// Bytes of a block, if there are so many.
+const BLOCK: usize = 1 << 18;
+const HEAD: usize = 97;
+const CHUNK_HEAD: usize = 32;
+const VERSION: u8 = 5;
+/// Both shuffles at once mark a long header.
+const LONG_HEADER: u8 = 5;
+const RAW: u8 = 2;
+const NOT_SPLIT: u8 = 16;
+
+/// Appends a frame; `None` when the lengths do not fit.
+pub(super) fn frame(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut Contexts) -> Option<()> {
+    out.resize(HEAD, 0);
+    chunk(codec, input, out, contexts)?;
+    let chunk_len = out.len() - HEAD;
+    // The places of the chunks, as one more chunk: the only one begins at once.
+    chunk_head(codec, VERSION, LONG_HEADER | RAW, [8, 8, 40], 8, out);
+    out.extend_from_slice(&[0; 8]);
+    // The trailer: an empty list of parts, its own length, no fingerprint.
+    out.extend_from_slice(b"\x94\x01\x93\xcd\x00\x06\xde\x00\x00\xdc\x00\x00\xce\x00\x00\x00\x23\xd8");
+    out.extend_from_slice(&[0; 17]);
+    let head = head(codec, input.len(), chunk_len, out.len())?;
+    out.get_mut(..HEAD)?.copy_from_slice(&head);
+    Some(())
+}
+
+/// The header of the frame: numbers with the byte that says their kind before each.
+fn head(codec: &Blosc2, len: usize, chunk_len: usize, frame_len: usize) -> Option<[u8; HEAD]> {
+    let mut head = Vec::with_capacity(HEAD);
+    let short = |len: usize| u32::try_from(len).ok().filter(|len| *len < 1 << 31).map(u32::to_be_bytes);
+    let long = |len: usize| u64::try_from(len).ok().map(u64::to_be_bytes);
+    let level = codec.level.to_le_bytes()[0];
+    head.extend_from_slice(b"\x9e\xa8b2frame\0\xd2");
+    head.extend_from_slice(&short(HEAD)?);
+    head.push(0xcf);
+    head.extend_from_slice(&long(frame_len)?);
+    head.extend_from_slice(&[0xa4, 0x12, 0, (level << 4) | compressor(codec.format), 3, 0xd3]);
+    head.extend_from_slice(&long(len)?);
+    head.push(0xd3);
+    head.extend_from_slice(&long(chunk_len)?);
+    for len in [codec.type_size, block_len(codec, len), len] {
+        head.push(0xd2);
+        head.extend_from_slice(&short(len)?);
+    }
+    // Threads, one and one; no parts behind the data; filters.
+    head.extend_from_slice(&[0xd1, 0, 1, 0xd1, 0, 1, 0xc2, 0xd8, 6]);
+    head.extend_from_slice(&filters(codec));
+    head.resize(HEAD - 10, 0);
+    // No named parts.
+    head.extend_from_slice(b"\x93\xcd\x00\x07\xde\x00\x00\xdc\x00\x00");
+    head.try_into().ok()
+}
+
+/// The number of a compressor.
+fn compressor(format: Format) -> u8 {
+    match format {
+        Format::BloscLz => 0,
+        Format::Lz4 | Format::Snappy => 1,
+        Format::Zlib => 4,
+        Format::Zstd => 5,
+    }
+}
+
+/// What the flags of a chunk say of its compressor.
+fn format_bits(format: Format) -> u8 {
+    match format {
+        Format::BloscLz => 0,
+        Format::Lz4 => 1 << 5,
+        Format::Snappy => 2 << 5,
+        Format::Zlib => 3 << 5,
+        Format::Zstd => 4 << 5,
+    }
+}
+
+fn filters(codec: &Blosc2) -> [u8; 6] {
+    let code = if matches!(codec.shuffle, 1 | 2) { codec.shuffle.to_le_bytes()[0] } else { 0 };
+    [0, 0, 0, 0, 0, code]
+}
+
+fn block_len(codec: &Blosc2, len: usize) -> usize {
+    len.min((BLOCK / (8 * codec.type_size) * (8 * codec.type_size)).max(8 * codec.type_size))
+}
+
+fn chunk_head(codec: &Blosc2, version: u8, flags: u8, lens: [u32; 3], type_size: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[version, 1, flags, type_size.to_le_bytes()[0]]);
+    lens.iter().for_each(|len| out.extend_from_slice(&len.to_le_bytes()));
+    out.extend_from_slice(&filters(codec));
+    out.extend_from_slice(&[0; 10]);
+}
+
+/// Appends a chunk, raw when it does not get shorter.
+fn chunk(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut Contexts) -> Option<()> {
+    let block = block_len(codec, input.len());
+    let lens = |encoded: usize| {
+        let len = |len: usize| u32::try_from(len).ok().filter(|len| *len < 1 << 31);
+        Some([len(input.len())?, len(block)?, len(encoded)?])
+    };
+    let start = out.len();
+    let flags = LONG_HEADER | NOT_SPLIT | format_bits(codec.format);
+    chunk_head(codec, VERSION, flags, [0; 3], codec.type_size, out);
+    blocks(codec, block, input, out, contexts)?;
+    let encoded = out.len() - start;
+    if encoded >= input.len() + CHUNK_HEAD || codec.level == 0 {
+        out.truncate(start);
+        chunk_head(codec, VERSION, LONG_HEADER | RAW, lens(CHUNK_HEAD + input.len())?, codec.type_size, out);
+        out.extend_from_slice(input);
+        return Some(());
+    }
+    for (at, len) in [4, 8, 12].iter().zip(lens(encoded)?) {
+        out.get_mut(start + at..start + at + 4)?.copy_from_slice(&len.to_le_bytes());
+    }
+    Some(())
+}
+
+/// Appends where the blocks begin, and the blocks.
+fn blocks(
+    codec: &Blosc2,
+    block: usize,
+    input: &[u8],
+    out: &mut Vec<u8>,
+    contexts: &mut Contexts,
+) -> Option<()> {
+    let start = out.len() - CHUNK_HEAD;
+    let mut place = out.len();
+    out.resize(place + 4 * input.len().div_ceil(block.max(1)), 0);
+    let bound = compress_bound(codec.format, block);
+    let mut work = std::mem::take(&mut contexts.work);
+    let (filtered, spare) = work.prepare(2 * block).split_at_mut(block);
+    for input in input.chunks(block.max(1)) {
+        let begins = i32::try_from(out.len() - start).ok()?;
+        out.get_mut(place..place + 4)?.copy_from_slice(&begins.to_le_bytes());
+        place += 4;
+        let filtered = filtered.get_mut(..input.len())?;
+        filter(codec, input, spare, filtered);
+        let at = out.len();
+        out.resize(at + 4 + bound, 0);
+        let len = compress(codec.format, codec.level, filtered, out.get_mut(at + 4..)?, contexts)?;
+        let len = if len < input.len() {
+            len
+        } else {
+            // As it is; the length tells.
+            out.get_mut(at + 4..at + 4 + input.len())?.copy_from_slice(filtered);
+            input.len()
+        };
+        out.get_mut(at..at + 4)?.copy_from_slice(&i32::try_from(len).ok()?.to_le_bytes());
+        out.truncate(at + 4 + len);
+    }
+    contexts.work = work;
+    Some(())
+}
+
+fn filter(codec: &Blosc2, input: &[u8], spare: &mut [u8], out: &mut [u8]) {
+    match codec.shuffle {
+        1 => shuffle(input, codec.type_size, out),
+        2 => {
+            let whole = input.len() / (8 * codec.type_size) * (8 * codec.type_size);
+            let (elements, rest) = input.split_at(whole);
+            let (planes, tail) = out.split_at_mut(whole);
+            bit_shuffle(elements, codec.type_size, spare.get_mut(..whole).unwrap_or_default(), planes);
+            tail.copy_from_slice(rest);
+        }
+        _ => out.copy_from_slice(input),
+    }
+}

@@ -1,0 +1,135 @@
+//! Coding of scanlines, each block with the option that takes the fewest bits.
+use super::{Samples, Szip};
+use crate::bits::BitWriter;
+
+impl Szip {
+    /// Bytes that a chunk of `len` bytes takes at most, with its length before it.
+    pub(super) fn most_encoded(&self, len: usize) -> usize {
+        let samples = len / self.samples.bytes;
+        let padded = samples.div_ceil(self.scanline).saturating_mul(self.padded_scanline());
+        // A block as it is takes a few bits more than its samples.
+        padded.saturating_mul(self.samples.bytes).saturating_add(padded / self.block).saturating_add(64)
+    }
+
+    fn padded_scanline(&self) -> usize {
+        self.scanline.next_multiple_of(self.block)
+    }
+}
+
+/// Writes the stream to `out`, which has room for the most; returns how many bytes it has.
+pub(super) fn encode(codec: &Szip, input: &[u8], out: &mut [u8]) -> usize {
+    let Samples { bytes, .. } = codec.samples;
+    let mut bits = BitWriter::new(out);
+    let mut line: Vec<u32> = Vec::new();
+    for input in input.chunks(codec.scanline.saturating_mul(bytes)) {
+        line.clear();
+        line.extend(input.chunks_exact(bytes).map(|sample| load(sample, codec.samples.big_endian)));
+        // Scanlines that are not whole blocks are filled up; the last one may end after any block.
+        let end = line.len().next_multiple_of(codec.block);
+        line.resize(end, line.last().copied().unwrap_or(0));
+        if codec.samples.differences {
+            to_differences(&mut line, codec.samples.bits);
+        }
+        encode_line(codec, &line, &mut bits);
+    }
+    bits.finish()
+}
+
+fn load(sample: &[u8], big_endian: bool) -> u32 {
+    let push = |word: u32, byte: &u8| (word << 8) | u32::from(*byte);
+    if big_endian { sample.iter().fold(0, push) } else { sample.iter().rev().fold(0, push) }
+}
+
+/// Every sample but the first becomes the code that the decoder undoes.
+fn to_differences(line: &mut [u32], bits: u32) {
+    let most = u32::MAX >> (32 - bits);
+    let mut last = line.first().copied().unwrap_or(0);
+    for sample in line.iter_mut().skip(1) {
+        let this = *sample;
+        let room = last.min(most - last);
+        let distance = this.abs_diff(last);
+        *sample = match (distance <= room, this >= last) {
+            (true, true) => 2 * distance,
+            (true, false) => 2 * distance - 1,
+            (false, _) => room + distance,
+        };
+        last = this;
+    }
+}
+
+fn encode_line(codec: &Szip, line: &[u32], bits: &mut BitWriter) {
+    let blocks = line.len() / codec.block;
+    let all = codec.scanline.div_ceil(codec.block);
+    let mut number = 0;
+    while number < blocks {
+        let is_zero = |number: usize| {
+            let reference = usize::from(codec.samples.differences && number == 0);
+            let block = line.get(number * codec.block + reference..(number + 1) * codec.block);
+            block.is_some_and(|block| block.iter().all(|sample| *sample == 0))
+        };
+        let segment = (number - number % 64 + 64).min(all);
+        let run = (number..segment.min(blocks)).take_while(|number| is_zero(*number)).count();
+        let block = line.get(number * codec.block..(number + 1) * codec.block).unwrap_or_default();
+        let reference = block.first().filter(|_| codec.samples.differences && number == 0);
+        if run > 0 {
+            zeros(codec, reference.copied(), run, number + run == segment, bits);
+            number += run;
+        } else {
+            encode_block(codec, reference.copied(), block, bits);
+            number += 1;
+        }
+    }
+}
+
+fn option_bits(codec: &Szip) -> u32 {
+    match codec.samples.bits {
+        0..=8 => 3,
+        9..=16 => 4,
+        _ => 5,
+    }
+}
+
+/// A run of blocks of zeros; `ends`: up to the end of the segment, which has a code of its own.
+fn zeros(codec: &Szip, reference: Option<u32>, run: usize, ends: bool, bits: &mut BitWriter) {
+    bits.put(0, option_bits(codec) + 1);
+    if let Some(reference) = reference {
+        bits.put(u64::from(reference), codec.samples.bits);
+    }
+    let run = u32::try_from(run).unwrap_or(1);
+    bits.put_zeros(match run {
+        1..=4 => run - 1,
+        _ if ends => 4,
+        _ => run,
+    });
+}
+
+fn encode_block(codec: &Szip, reference: Option<u32>, block: &[u32], bits: &mut BitWriter) {
+    let id_bits = option_bits(codec);
+    let coded = block.get(usize::from(reference.is_some())..).unwrap_or_default();
+    let most = (1 << id_bits) - 3;
+    let (k, cost) = best_split(coded, most.min(codec.samples.bits));
+    if cost >= coded.len() as u64 * u64::from(codec.samples.bits) {
+        bits.put((1 << id_bits) - 1, id_bits);
+        block.iter().for_each(|sample| bits.put(u64::from(*sample), codec.samples.bits));
+        return;
+    }
+    bits.put(u64::from(k) + 1, id_bits);
+    if let Some(reference) = reference {
+        bits.put(u64::from(reference), codec.samples.bits);
+    }
+    coded.iter().for_each(|sample| bits.put_zeros(sample >> k));
+    coded.iter().for_each(|sample| bits.put(u64::from(*sample), k));
+}
+
+/// The number of low bits, up to `most`, for which a block takes the fewest bits, and how many these are.
+fn best_split(samples: &[u32], most: u32) -> (u32, u64) {
+    let cost = |k: u32| {
+        let high: u64 = samples.iter().map(|sample| u64::from(sample >> k)).sum();
+        high + samples.len() as u64 * u64::from(k + 1)
+    };
+    // The cost has one minimum, near the logarithm of the mean.
+    let mean = samples.iter().map(|sample| u64::from(*sample)).sum::<u64>() / samples.len().max(1) as u64;
+    let near = mean.checked_ilog2().unwrap_or(0).min(most);
+    let costs = (near.saturating_sub(1)..=(near + 1).min(most)).map(|k| (k, cost(k)));
+    costs.min_by_key(|(_, cost)| *cost).unwrap_or((0, u64::MAX))
+}

@@ -1,0 +1,193 @@
+//! Encoding: the steps of decoding, backwards.
+use super::bits::BitWriter;
+use super::header::{Coding, Header};
+use super::order::order;
+use super::scalar::{Scalar, Word};
+use super::transform::{forward, reversible_forward};
+
+/// Encodes an array; `None` when a number is not finite and cannot be kept, or the bytes are not the array.
+pub(super) fn encode<S: Scalar>(header: &Header, input: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    if input.len() != header.len() {
+        return None;
+    }
+    let rank = header.shape.len();
+    let size = 1 << (2 * rank);
+    let mut block = vec![S::default(); size];
+    let mut encoder = Encoder::<S> {
+        bits: BitWriter::new(out),
+        coding: header.coding,
+        rank,
+        codes: vec![0; size],
+        words: vec![S::Word::default(); size],
+    };
+    for origin in header.blocks() {
+        header.rows(&origin, |row, start, count| {
+            let values = input.get(start * size_of::<S>()..).unwrap_or_default().chunks_exact(size_of::<S>());
+            let row = block.get_mut(row * 4..row * 4 + count).unwrap_or_default();
+            row.iter_mut().zip(values).for_each(|(to, from)| *to = S::load(from));
+        });
+        pad(&mut block, &header.inside(&origin));
+        encoder.block(&block)?;
+    }
+    encoder.bits.finish();
+    Some(())
+}
+
+/// Fills up a block that has `inside` numbers along each axis with numbers that cost little.
+fn pad<S: Scalar>(block: &mut [S], inside: &[usize]) {
+    for (axis, &count) in inside.iter().enumerate().filter(|(_, count)| **count < 4) {
+        let stride = 1usize << (2 * axis);
+        for start in (0..block.len()).filter(|place| (place >> (2 * axis)) & 3 == 0) {
+            for place in count..4 {
+                // The first number again in the last place, else the one before.
+                let from = if place == 3 { 0 } else { place - 1 };
+                block[start + place * stride] = block[start + from * stride];
+            }
+        }
+    }
+}
+
+struct Encoder<'a, S: Scalar> {
+    bits: BitWriter<'a>,
+    coding: Coding,
+    rank: usize,
+    codes: Vec<u64>,
+    words: Vec<S::Word>,
+}
+
+impl<S: Scalar> Encoder<'_, S> {
+    fn block(&mut self, block: &[S]) -> Option<()> {
+        let used = match (S::EXPONENT_BITS, self.coding.is_reversible()) {
+            (0, reversible) => {
+                self.words.iter_mut().zip(block).for_each(|(word, value)| *word = value.unscaled(0));
+                if reversible { self.reversible_words(0) } else { self.words(self.coding.most_planes, 0) }
+            }
+            (_, true) => self.reversible_floats(block),
+            (_, false) => self.floats(block)?,
+        };
+        self.bits.put_zeros(self.coding.least_bits.saturating_sub(used));
+        Some(())
+    }
+
+    fn floats(&mut self, block: &[S]) -> Option<u32> {
+        let exponent = exponent(block)?;
+        let planes = self.coding.planes(exponent, self.rank);
+        if planes == 0 || exponent == -bias::<S>() {
+            self.bits.put(0, 1);
+            return Some(1);
+        }
+        self.bits.put(1, 1);
+        self.put_exponent(exponent);
+        self.words.iter_mut().zip(block).for_each(|(word, value)| *word = value.unscaled(exponent));
+        Some(self.words(planes, 1 + S::EXPONENT_BITS))
+    }
+
+    fn reversible_floats(&mut self, block: &[S]) -> u32 {
+        let exponent = exponent(block).filter(|&exponent| {
+            self.words.iter_mut().zip(block).for_each(|(word, value)| *word = value.unscaled(exponent));
+            self.words.iter().zip(block).all(|(word, value)| S::scaled(*word, exponent).is_same(*value))
+        });
+        match exponent {
+            Some(exponent) if exponent == -bias::<S>() => {
+                self.bits.put(0, 1);
+                1
+            }
+            Some(exponent) => {
+                self.bits.put(1, 2);
+                self.put_exponent(exponent);
+                self.reversible_words(2 + S::EXPONENT_BITS)
+            }
+            None => {
+                self.bits.put(3, 2);
+                self.words.iter_mut().zip(block).for_each(|(word, value)| *word = value.interpreted());
+                self.reversible_words(2)
+            }
+        }
+    }
+
+    fn put_exponent(&mut self, exponent: i32) {
+        self.bits.put(u64::from((exponent + bias::<S>()).unsigned_abs()), S::EXPONENT_BITS);
+    }
+
+    fn words(&mut self, planes: u32, head: u32) -> u32 {
+        forward(&mut self.words, self.rank);
+        self.take_in_order();
+        head + self.codes(planes, self.coding.most_bits.saturating_sub(head))
+    }
+
+    fn reversible_words(&mut self, head: u32) -> u32 {
+        reversible_forward(&mut self.words, self.rank);
+        self.take_in_order();
+        let all = self.codes.iter().fold(0, |all, code| all | code);
+        let planes = S::Word::BITS.saturating_sub(all.trailing_zeros()).max(1);
+        let width = S::Word::BITS.trailing_zeros();
+        self.bits.put(u64::from(planes - 1), width);
+        let head = head + width;
+        head + self.codes(planes, self.coding.most_bits.saturating_sub(head))
+    }
+
+    fn take_in_order(&mut self) {
+        for (place, code) in order(self.rank).iter().zip(&mut self.codes) {
+            *code = self.words.get(usize::from(*place)).map_or(0, |word| word.to_negabinary());
+        }
+    }
+
+    /// Encodes bit planes within a number of bits; returns how many it took.
+    fn codes(&mut self, planes: u32, most_bits: u32) -> u32 {
+        let size = u32::try_from(self.codes.len()).unwrap_or(256);
+        let (mut left, mut known) = (most_bits, 0u32);
+        for plane in (S::Word::BITS.saturating_sub(planes)..S::Word::BITS).rev() {
+            if left == 0 {
+                break;
+            }
+            let digits = self.plane(plane);
+            let verbatim = known.min(left);
+            left -= verbatim;
+            for (digits, start) in digits.iter().zip((0..verbatim).step_by(64)) {
+                self.bits.put(*digits, (verbatim - start).min(64));
+            }
+            while left > 0 && known < size {
+                left -= 1;
+                let next = next_one(&digits, known);
+                self.bits.put(u64::from(next.is_some()), 1);
+                let Some(next) = next else { break };
+                let most = (size - 1 - known).min(left);
+                let zeros = (next - known).min(most);
+                self.bits.put_zeros(zeros);
+                left -= zeros;
+                if zeros < most {
+                    self.bits.put(1, 1);
+                    left -= 1;
+                }
+                known += zeros + 1;
+            }
+        }
+        most_bits - left
+    }
+
+    fn plane(&self, plane: u32) -> [u64; 4] {
+        let mut digits = [0; 4];
+        for (digits, codes) in digits.iter_mut().zip(self.codes.chunks(64)) {
+            *digits = codes.iter().rev().fold(0, |digits, code| (digits << 1) | ((code >> plane) & 1));
+        }
+        digits
+    }
+}
+
+fn bias<S: Scalar>() -> i32 {
+    (1 << (S::EXPONENT_BITS - 1)) - 1
+}
+
+/// The exponent of two that is above all numbers; `None` when one is not finite.
+fn exponent<S: Scalar>(block: &[S]) -> Option<i32> {
+    block.iter().try_fold(-bias::<S>(), |most, value| Some(value.exponent()?.max(most)))
+}
+
+/// The first one in a plane from a place on.
+fn next_one(digits: &[u64; 4], from: u32) -> Option<u32> {
+    let (first, shift) = (from / 64, from % 64);
+    (first..4).find_map(|word| {
+        let digits = digits[word as usize] & if word == first { u64::MAX << shift } else { u64::MAX };
+        (digits != 0).then(|| word * 64 + digits.trailing_zeros())
+    })
+}
