@@ -66,18 +66,27 @@ impl Default for Ranks {
     }
 }
 
-/// How many bytes structures of one kind may still take: together no more than the file has, since those of a sound
-/// file do not overlap. What is built from them is thus bounded too.
+/// How many bytes structures of one kind may still take. Those of a sound file do not overlap: together they have no
+/// more bytes than it, and what is built from them is bounded.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: u64,
 }
 
 impl Budget {
+    pub(crate) fn new(left: u64) -> Self {
+        Self { left }
+    }
+
     /// Takes the bytes of one more structure.
     pub(crate) fn take(&mut self, len: u64) -> Result<(), Error> {
         let left = self.left.checked_sub(len);
-        self.left = left.ok_or_else(|| Error::malformed("structures of the file overlap"))?;
+        self.left = left.ok_or_else(|| {
+            Error::malformed(format!(
+                "{len} more bytes of structures where there is room for {}: they overlap",
+                self.left
+            ))
+        })?;
         Ok(())
     }
 }
@@ -85,7 +94,7 @@ impl Budget {
 impl File {
     /// The bytes that structures of one kind may take.
     pub(crate) fn budget(&self) -> Budget {
-        Budget { left: self.size }
+        Budget::new(self.size)
     }
 
     /// Exactly these bytes, and nothing around them: for structures of known length that may lie alone, such as the

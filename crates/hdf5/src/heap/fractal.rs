@@ -9,7 +9,7 @@ use self::block::DirectRef;
 use self::huge::Huge;
 use self::id::{HeapId, Ids};
 use self::table::Table;
-use crate::file::{Addr, File};
+use crate::file::{Addr, Budget, File};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step, View, join_each};
 use ncirrus_model::CodecSpec;
@@ -68,6 +68,8 @@ impl FractalHeap {
     ) -> Step<Vec<Result<Bytes, Error>>> {
         let located = join_each(ids, |id| self.locate(view, file, id))?;
         let blocks = self.blocks(view, file, &located)?;
+        let mut budget = file.budget();
+        let mut decoded = Budget::new(view.limits().metadata_bytes);
         join_each(located, |object| match object? {
             Object::Tiny(bytes) => Ok(bytes),
             Object::Managed { block, at, len } => {
@@ -81,7 +83,11 @@ impl FractalHeap {
                 let end = end.ok_or_else(|| file.at(block.addr, damaged()))?;
                 Ok(bytes.slice(at..end))
             }
-            Object::Huge(huge) => self.huge_object(view, file, huge),
+            Object::Huge(huge) => {
+                budget.take(huge.stored_len())?;
+                decoded.take(huge.len())?;
+                self.huge_object(view, file, huge)
+            }
         })
     }
 
@@ -101,30 +107,14 @@ impl FractalHeap {
             })
             .filter(|block| seen.insert(*block))
             .collect();
-        self.check_total(view, file, objects, &wanted)?;
-        let read = join_each(&wanted, |block| self.direct(view, file, *block))?;
+        let mut budget = file.budget();
+        let mut decoded = Budget::new(view.limits().metadata_bytes);
+        let read = join_each(&wanted, |block| {
+            budget.take(block.stored_len())?;
+            decoded.take(block.len)?;
+            self.direct(view, file, *block)
+        })?;
         Ok(wanted.into_iter().zip(read).collect())
-    }
-
-    /// Checks that blocks and huge objects take no more bytes than the file has, and unfiltered not too many.
-    fn check_total(
-        &self,
-        view: &dyn View,
-        file: &File,
-        objects: &[Result<Object, Error>],
-        blocks: &[DirectRef],
-    ) -> Result<(), Error> {
-        let of_blocks = blocks.iter().map(|block| (block.stored_len(), block.len));
-        let of_huge = objects.iter().filter_map(|object| match object {
-            Ok(Object::Huge(huge)) => Some((huge.stored_len(), huge.len())),
-            _ => None,
-        });
-        let (mut budget, mut decoded) = (file.budget(), 0_u64);
-        for (stored, len) in of_blocks.chain(of_huge) {
-            budget.take(stored).map_err(|error| file.at(self.addr, error))?;
-            decoded = decoded.saturating_add(if stored == len { 0 } else { len });
-        }
-        view.limits().metadata_len(decoded, "a fractal heap").map(|_| ())
     }
 
     /// Where the object of a heap id is.
@@ -151,3 +141,6 @@ impl FractalHeap {
         Ok(Object::Managed { block, at, len })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,7 +27,7 @@ pub(crate) fn header_at(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<He
 /// Reads the first chunk, then level by level those that continue it.
 fn read(view: &dyn View, file: &File, addr: Addr) -> Step<Header> {
     let (prefix, first) = Prefix::read(view, file, addr)?;
-    let mut reading = Reading::new(prefix);
+    let mut reading = Reading::new(&prefix);
     let mut seen = HashSet::from([addr]);
     let mut budget = file.budget();
     let mut level = reading.add(file, &first)?;
@@ -58,7 +58,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(prefix: Prefix) -> Self {
+    fn new(prefix: &Prefix) -> Self {
         let header = Header {
             version: prefix.format.version(),
             tracks_attributes: prefix.format == (Format::New { indexed: true }),

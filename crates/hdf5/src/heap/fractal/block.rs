@@ -3,7 +3,7 @@ use super::FractalHeap;
 use super::table::Slot;
 use crate::checksum::lookup3;
 use crate::cursor::Cursor;
-use crate::file::{Addr, File};
+use crate::file::{Addr, File, Sizes};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::sync::Arc;
@@ -16,14 +16,28 @@ pub(super) struct DirectRef {
     pub(super) offset: u64,
     /// Its bytes in the heap.
     pub(super) len: u64,
-    /// Stored length and mask, when it is filtered.
-    pub(super) filtered: Option<(u64, u32)>,
+    pub(super) filtered: Option<Filtered>,
+}
+
+/// How a direct block is filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Filtered {
+    /// Bytes that it takes in the file.
+    stored_len: u64,
+    /// Filters that were skipped.
+    mask: u32,
+}
+
+impl Filtered {
+    pub(super) fn parse(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self, Error> {
+        Ok(Self { stored_len: cursor.len(sizes)?, mask: cursor.u32()? })
+    }
 }
 
 impl DirectRef {
     /// Bytes that it takes in the file.
     pub(super) fn stored_len(&self) -> u64 {
-        self.filtered.map_or(self.len, |(stored, _)| stored)
+        self.filtered.map_or(self.len, |filtered| filtered.stored_len)
     }
 }
 
@@ -39,7 +53,7 @@ struct Indirect {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     addr: Addr,
-    filtered: Option<(u64, u32)>,
+    filtered: Option<Filtered>,
 }
 
 impl FractalHeap {
@@ -109,7 +123,7 @@ impl FractalHeap {
         for index in 0..u64::from(rows) * self.table.width {
             let addr = cursor.addr(file.sizes)?;
             let is_filtered = index < direct && !self.filters.is_empty();
-            let filtered = if is_filtered { Some((cursor.len(file.sizes)?, cursor.u32()?)) } else { None };
+            let filtered = if is_filtered { Some(Filtered::parse(&mut cursor, file.sizes)?) } else { None };
             entries.push(addr.map(|addr| Entry { addr, filtered }));
         }
         let summed = bytes.get(..cursor.position()).unwrap_or_default();
@@ -127,7 +141,9 @@ impl FractalHeap {
                     let bytes = file.parse_all(view, block.addr, block.len)?;
                     Bytes::copy_from_slice(Cursor::new(&bytes, "a heap block").take_u64(block.len)?)
                 }
-                Some((stored, mask)) => self.decoded(view, file, block.addr, stored, mask, block.len)?,
+                Some(Filtered { stored_len, mask }) => {
+                    self.decoded(view, file, block.addr, stored_len, mask, block.len)?
+                }
             };
             self.check_direct(&bytes, file, block.offset)?;
             let cost = bytes.len();

@@ -1,5 +1,5 @@
 //! The header of a fractal heap.
-use super::block::DirectRef;
+use super::block::{DirectRef, Filtered};
 use super::id::Ids;
 use super::table::Table;
 use super::{FractalHeap, Root};
@@ -42,7 +42,9 @@ fn parse(bytes: &[u8], file: &File, addr: Addr, filters_len: u64) -> Result<Frac
     cursor.skip(2)?;
     let root = cursor.addr(file.sizes)?;
     let rows = cursor.u16()?;
-    let (filtered, filters) = filtered(&mut cursor, file, filters_len)?;
+    let is_filtered = filters_len > 0;
+    let filtered = if is_filtered { Some(Filtered::parse(&mut cursor, file.sizes)?) } else { None };
+    let filters = if is_filtered { pipeline(cursor.take_u64(filters_len)?)? } else { Vec::new() };
     let summed = bytes.get(..cursor.position()).unwrap_or_default();
     if cursor.u32()? != lookup3(summed) {
         return Err(Error::malformed("the checksum of the header of a fractal heap is wrong"));
@@ -54,22 +56,13 @@ fn parse(bytes: &[u8], file: &File, addr: Addr, filters_len: u64) -> Result<Frac
         0 => Root::Direct(DirectRef { addr, offset: 0, len: first, filtered }),
         rows => Root::Indirect { addr, rows },
     });
-    let ids = Ids::new(id_len, table, managed, filters_len > 0);
+    let ids = Ids::new(id_len, table, managed, is_filtered);
     Ok(FractalHeap { addr, ids, table, checksums: flags & 2 != 0, root, huge, filters })
 }
 
-/// The stored length and the mask of a root that is a direct block, and the filters of the heap.
-fn filtered(
-    cursor: &mut Cursor<'_>,
-    file: &File,
-    filters_len: u64,
-) -> Result<(Option<(u64, u32)>, Vec<CodecSpec>), Error> {
-    if filters_len == 0 {
-        return Ok((None, Vec::new()));
-    }
-    let root = (cursor.len(file.sizes)?, cursor.u32()?);
-    let named = filters(cursor.take_u64(filters_len)?, 1)?;
-    Ok((Some(root), named.into_iter().map(|(filter, _)| filter).collect()))
+/// The filters of the heap.
+fn pipeline(message: &[u8]) -> Result<Vec<CodecSpec>, Error> {
+    Ok(filters(message, 1)?.into_iter().map(|(filter, _)| filter).collect())
 }
 
 const WHAT: &str = "the header of a fractal heap";
