@@ -1,7 +1,9 @@
 //! Names and parameters of codecs in HDF5, Zarr v2 and Zarr v3, and translation between them.
 //!
 //! In between, every description has the parameters of Zarr v2 (numcodecs), whatever it came from.
+mod complete;
 mod hdf5;
+mod registered;
 mod table;
 mod v3;
 
@@ -10,6 +12,7 @@ use crate::parameters::Parameters;
 use crate::{CodecError, Element};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::{Map, Value};
+pub use complete::complete;
 pub(crate) use table::{Kind, Name, TABLE};
 
 /// A description reduced to the codec and the parameters that Zarr v2 gives it.
@@ -89,7 +92,7 @@ fn with_scanline(spec: &CodecSpec, shape: &[u64]) -> Option<CodecSpec> {
 /// # Errors
 /// `Unknown` when the name is not known, `Malformed` when the parameters make no sense.
 pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
-    let name = find(spec).ok_or_else(|| CodecError::Unknown { codec: spec.identifier() })?;
+    let name = find(spec).ok_or_else(|| CodecError::Unknown { codec: label(spec) })?;
     let parameters = match spec {
         CodecSpec::Hdf5 { parameters, .. } => hdf5::members(name.kind, parameters)?,
         CodecSpec::V2(map) => map
@@ -100,6 +103,14 @@ pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
         CodecSpec::V3 { configuration, .. } => v3::members(name.kind, configuration)?,
     };
     Ok(Described { name, parameters, space: spec.space() })
+}
+
+/// What messages call a codec that is not known.
+fn label(spec: &CodecSpec) -> String {
+    match spec {
+        CodecSpec::Hdf5 { id, .. } => registered::label(*id),
+        _ => spec.identifier(),
+    }
 }
 
 /// The row of the table for a description.

@@ -93,8 +93,8 @@ impl Registry {
             let optional = matches!(spec, CodecSpec::Hdf5 { optional: true, .. });
             let codec = match self.codec(spec, &mut chunk, big_endian) {
                 // Chunks that went without it can be read, and new ones go without it.
-                Err(CodecError::Unknown { codec } | CodecError::Unsupported { codec, .. }) if optional => {
-                    Some(Arc::new(Absent { codec }) as Arc<dyn Codec>)
+                Err(fault @ (CodecError::Unknown { .. } | CodecError::Unsupported { .. })) if optional => {
+                    Some(Arc::new(Absent { fault }) as Arc<dyn Codec>)
                 }
                 built => built?,
             };

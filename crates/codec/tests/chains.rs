@@ -254,7 +254,7 @@ fn an_optional_filter_that_is_not_there_is_left_out() {
     assert_eq!(chain.decode_into(&encoded, skipped, &mut out, &mut scratch), Ok(0));
     assert_eq!(out, data);
     let error = chain.decode_into(&encoded, 0, &mut out, &mut scratch);
-    assert_eq!(error, Err(CodecError::Unknown { codec: "4711".to_owned() }));
+    assert_eq!(error, Err(CodecError::Unknown { codec: "HDF5 filter 4711".to_owned() }));
 }
 
 #[test]

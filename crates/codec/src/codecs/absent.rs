@@ -6,7 +6,8 @@ use crate::scratch::{Buffer, Contexts};
 /// A filter that only chunks without it can do with.
 #[derive(Debug)]
 pub(crate) struct Absent {
-    pub(crate) codec: String,
+    /// Why it is not there.
+    pub(crate) fault: CodecError,
 }
 
 impl Codec for Absent {
@@ -15,7 +16,7 @@ impl Codec for Absent {
     }
 
     fn decode_into(&self, _: &[u8], _: &mut [u8], _: &mut Contexts) -> Result<usize, CodecError> {
-        Err(CodecError::Unknown { codec: self.codec.clone() })
+        Err(self.fault.clone())
     }
 
     fn decode_all(
@@ -26,10 +27,10 @@ impl Codec for Absent {
         _: &mut Buffer,
         _: &mut Contexts,
     ) -> Result<(), CodecError> {
-        Err(CodecError::Unknown { codec: self.codec.clone() })
+        Err(self.fault.clone())
     }
 
     fn encode(&self, _: &[u8], _: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
-        Err(CodecError::Unknown { codec: self.codec.clone() })
+        Err(self.fault.clone())
     }
 }

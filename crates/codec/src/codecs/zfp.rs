@@ -11,7 +11,7 @@ mod transform;
 use crate::CodecError;
 use crate::codec::{Codec, with_room};
 use crate::scratch::{Buffer, Contexts};
-use bits::Bits;
+use bits::{BitWriter, Bits};
 use block::Decoder;
 use header::{Header, Kind};
 use scalar::Scalar;
@@ -36,15 +36,7 @@ impl Zfp {
     /// # Errors
     /// `Malformed` when there is none.
     pub(crate) fn new(parameters: &[u32]) -> Result<Self, CodecError> {
-        let words = parameters.get(1..).unwrap_or_default();
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        // A machine of the other byte order wrote the words in its own.
-        let turned: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
-        let header = Header::read(&mut Bits::new(&bytes)).or_else(|| Header::read(&mut Bits::new(&turned)));
-        let header = header.ok_or_else(|| {
-            CodecError::malformed(NAME, format!("parameters {parameters:?} hold no header of a stream"))
-        })?;
-        Ok(Self { header: Some(header) })
+        Ok(Self { header: Some(header(parameters)?) })
     }
 
     /// The header that goes for a chunk, and its stream.
@@ -106,6 +98,37 @@ impl Codec for Zfp {
             CodecError::unsupported(NAME, reason)
         })
     }
+}
+
+/// The header in the parameters of HDF5.
+fn header(parameters: &[u32]) -> Result<Header, CodecError> {
+    let words = parameters.get(1..).unwrap_or_default();
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    // A machine of the other byte order wrote the words in its own.
+    let turned: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    let header = Header::read(&mut Bits::new(&bytes)).or_else(|| Header::read(&mut Bits::new(&turned)));
+    header.ok_or_else(|| {
+        CodecError::malformed(NAME, format!("parameters {parameters:?} hold no header of a stream"))
+    })
+}
+
+/// The parameters of HDF5 for chunks of another shape, the slowest axis first.
+///
+/// # Errors
+/// `Malformed` when there is no header, `Unsupported` when chunks have more than four axes longer than 1.
+pub(crate) fn with_shape(parameters: &[u32], shape: &[u64]) -> Result<Vec<u32>, CodecError> {
+    let mut header = header(parameters)?;
+    let lens = shape.iter().rev().filter(|len| **len != 1).map(|len| usize::try_from(*len).ok());
+    header.shape = lens.collect::<Option<_>>().unwrap_or_default();
+    if header.shape.is_empty() && shape.iter().all(|len| *len == 1) {
+        header.shape.push(1);
+    }
+    let mut bytes = Vec::new();
+    let written = header.write(&mut BitWriter::new(&mut bytes));
+    written.ok_or_else(|| CodecError::unsupported(NAME, format!("chunks of shape {shape:?}")))?;
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+    Ok(parameters.iter().copied().take(1).chain(words).collect())
 }
 
 /// Only HDF5 says what type the numbers have.

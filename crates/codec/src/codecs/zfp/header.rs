@@ -1,5 +1,5 @@
 //! What is coded, and how.
-use super::bits::Bits;
+use super::bits::{BitWriter, Bits};
 
 /// The header of a stream.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub(super) enum Kind {
 /// The limits within which a block is coded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Coding {
+    /// How the header says it; 4095 when all follow.
+    mode: u64,
     /// Bits of a block, at least and at most.
     pub(super) least_bits: u32,
     pub(super) most_bits: u32,
@@ -31,12 +33,17 @@ pub(super) struct Coding {
     pub(super) least_exponent: i32,
 }
 
+/// Three letters and a version.
+const MAGIC: u64 = 0x0570_667a;
+/// Bits of a length, by the number of axes.
+const WIDTHS: [u32; 4] = [48, 24, 16, 12];
 const MOST_BITS: u32 = 16658;
 const MOST_PLANES: u32 = 64;
 const LEAST_EXPONENT: i32 = -1074;
 
 impl Coding {
     const ALL: Self = Self {
+        mode: 0,
         least_bits: 1,
         most_bits: MOST_BITS,
         most_planes: MOST_PLANES,
@@ -47,7 +54,7 @@ impl Coding {
     fn read(bits: &mut Bits) -> Option<Self> {
         let small = |bits: u64| u32::try_from(bits).unwrap_or(0);
         let mode = bits.take(12);
-        Some(match mode {
+        let coding = match mode {
             0..2048 => Self { least_bits: small(mode) + 1, most_bits: small(mode) + 1, ..Self::ALL },
             2048..2176 => Self { most_planes: small(mode) + 1 - 2048, ..Self::ALL },
             2176 => Self { least_exponent: LEAST_EXPONENT - 1, ..Self::ALL },
@@ -55,12 +62,24 @@ impl Coding {
                 Self { least_exponent: i32::try_from(mode).ok()? + LEAST_EXPONENT - 2177, ..Self::ALL }
             }
             _ => Self {
+                mode: 0,
                 least_bits: small(bits.take(15)) + 1,
                 most_bits: small(bits.take(15)) + 1,
                 most_planes: small(bits.take(7)) + 1,
                 least_exponent: i32::try_from(bits.take(15)).ok()? - 16495,
             },
-        })
+        };
+        Some(Self { mode, ..coding })
+    }
+
+    fn write(self, bits: &mut BitWriter) {
+        bits.put(self.mode, 12);
+        if self.mode == 4095 {
+            bits.put(u64::from(self.least_bits) - 1, 15);
+            bits.put(u64::from(self.most_bits) - 1, 15);
+            bits.put(u64::from(self.most_planes) - 1, 7);
+            bits.put(u64::from((self.least_exponent + 16495).unsigned_abs()), 15);
+        }
     }
 
     /// Bit planes that a block of floats has, by its largest exponent.
@@ -79,7 +98,7 @@ impl Coding {
 impl Header {
     /// Reads a whole header; `None` when it is not one.
     pub(super) fn read(bits: &mut Bits) -> Option<Self> {
-        if bits.take(24) != 0x70_66_7a || bits.take(8) != 5 {
+        if bits.take(32) != MAGIC {
             return None;
         }
         let kind = match bits.take(2) {
@@ -88,13 +107,31 @@ impl Header {
             2 => Kind::Float32,
             _ => Kind::Float64,
         };
-        let (rank, width) = [(1, 48), (2, 24), (3, 16), (4, 12)].get(usize::try_from(bits.take(2)).ok()?)?;
+        let rank = usize::try_from(bits.take(2)).ok()? + 1;
+        let width = WIDTHS.get(rank - 1)?;
         let len = |_| usize::try_from(bits.take(*width)).ok()?.checked_add(1);
-        let shape: Option<Vec<usize>> = (0..*rank).map(len).collect();
+        let shape: Option<Vec<usize>> = (0..rank).map(len).collect();
         let shape = shape?;
         let coding = Coding::read(bits)?;
         shape.iter().try_fold(kind.size(), |len, axis| len.checked_mul(*axis))?;
         (!bits.is_over() && coding.least_bits <= coding.most_bits).then_some(Self { kind, shape, coding })
+    }
+
+    /// Writes a whole header; `None` when it does not have such shapes.
+    pub(super) fn write(&self, bits: &mut BitWriter) -> Option<()> {
+        bits.put(MAGIC, 32);
+        bits.put(self.kind as u64, 2);
+        let last = self.shape.len().checked_sub(1)?;
+        let width = WIDTHS.get(last)?;
+        bits.put(u64::try_from(last).ok()?, 2);
+        for len in &self.shape {
+            let last = u64::try_from(*len).ok()?.checked_sub(1)?;
+            bits.put(last, *width);
+            (last >> width == 0).then_some(())?;
+        }
+        self.coding.write(bits);
+        bits.finish();
+        Some(())
     }
 
     /// Decoded bytes.
