@@ -1,8 +1,12 @@
 //! What is fuzzed: every parser of bytes from outside, as plain functions that must return, whatever they are given.
 mod budget;
+#[path = "../../crates/hdf5/src/checksum.rs"]
+mod checksum;
 mod hdf5;
+mod mend;
 
 pub use hdf5::{hdf5_read, hdf5_structures};
+pub use mend::{checked, mend};
 
 use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
 use ncirrus_layout::{Catalog, Driver, Limits, OpenOptions};

@@ -12,7 +12,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 const MOST_BYTES: usize = 128 << 20;
 /// Files above this size are left out: a run has to be quick.
 const SMALL: u64 = 20 << 10;
-const ROUNDS: u64 = 40;
+const ROUNDS: u64 = 200;
 
 fn samples() -> Vec<PathBuf> {
     let Some(root) = corpus("hdf5") else { return Vec::new() };
@@ -36,12 +36,16 @@ fn mutated_files_cost_neither_panics_nor_reads_nor_memory_without_bounds() {
     let rounds = std::env::var("NCIRRUS_FUZZ_ROUNDS").map_or(ROUNDS, |text| text.parse().unwrap());
     for (number, path) in samples().iter().enumerate() {
         let sample = std::fs::read(path).unwrap();
+        let structures = ncirrus_fuzz::checked(&sample);
         run(&sample, &path.display());
         for round in 0..rounds {
             let mut random = Random(number as u64 * 1_000_003 + round);
             let mut bytes = sample.clone();
             for _ in 0..1 + random.below(4) {
                 change(&mut bytes, &mut random);
+            }
+            if random.below(4) > 0 {
+                ncirrus_fuzz::mend(&mut bytes, &structures);
             }
             run(&bytes, &format_args!("{} round {round}", path.display()));
         }
