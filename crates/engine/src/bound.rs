@@ -3,7 +3,7 @@ use crate::convert::{self, Copier};
 use crate::decode::codec_error;
 use crate::plan::{Cuts, Sizes};
 use crate::session::Shared;
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, names};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, names};
 use ncirrus_layout::{
     ChunkGrid, ChunkIndex, Edge, Error, Extent, Layout, Limits, Result, Source, StoredType, TileIndex,
 };
@@ -135,6 +135,14 @@ impl Bound {
         Cuts::new(selection, grid, &self.source.extent)
     }
 
+    /// What decoding a chunk fails with.
+    pub(crate) fn codec_error(&self, error: CodecError) -> Error {
+        match &self.ground {
+            Ground::Chunks(chunks) => chunks.codec_error(error),
+            Ground::Rows(_) | Ground::Mosaic(_) => codec_error(error),
+        }
+    }
+
     /// Whether stored bytes must be looked through for swapped fill values.
     pub(crate) fn repairs(&self) -> bool {
         self.swapped_fill.is_some()
@@ -202,7 +210,7 @@ impl Chunks {
     ) -> Result<Self> {
         let first = grid.cell_shape(&vec![0; grid.rank()]).unwrap_or_default();
         let info = ChunkInfo { shape: first.clone(), element: Element { byte_len: element } };
-        let chain = registry.bind(&codecs, &info).map_err(codec_error)?;
+        let chain = registry.bind(&codecs, &info).map_err(|error| named(error, &codecs, index.as_ref()))?;
         let usual = (first, chain);
         let (registry, others) = (registry.clone(), Mutex::default());
         Ok(Self { grid, edge, index, codecs, registry, element, usual, others })
@@ -227,11 +235,15 @@ impl Chunks {
             return Ok(chain.clone());
         }
         let info = ChunkInfo { shape: shape.to_vec(), element: Element { byte_len: self.element } };
-        let chain = self.registry.bind(&self.codecs, &info).map_err(codec_error)?;
+        let chain = self.registry.bind(&self.codecs, &info).map_err(|error| self.codec_error(error))?;
         if others.len() < BOUND_SHAPES {
             others.insert(shape.to_vec(), chain.clone());
         }
         Ok(chain)
+    }
+
+    fn codec_error(&self, error: CodecError) -> Error {
+        named(error, &self.codecs, self.index.as_ref())
     }
 
     /// Bytes of a decoded chunk inside the array.
@@ -243,6 +255,21 @@ impl Chunks {
     /// The names of the codecs in the order of encoding.
     pub(crate) fn codec_names(&self) -> Vec<String> {
         self.codecs.iter().map(CodecSpec::identifier).collect()
+    }
+}
+
+/// What a codec fails with; one that is not there is called by its name too, where that says more.
+fn named(error: CodecError, codecs: &[CodecSpec], index: &dyn ChunkIndex) -> Error {
+    let name = match &error {
+        CodecError::Unknown { codec } | CodecError::Unsupported { codec, .. } => {
+            let place = codecs.iter().position(|spec| spec.identifier() == *codec);
+            place.and_then(|place| index.codec_name(place))
+        }
+        _ => None,
+    };
+    match name {
+        Some(name) => Error::unsupported(format!("{error}; it is called {name:?}")).because(error),
+        None => codec_error(error),
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Dataset {
     /// The dataspace's lengths, then those of an array type.
     pub(crate) shape: Vec<u64>,
     pub(crate) arrangement: Arrangement,
-    /// The filters in the order of encoding, and the names that the message gives them.
+    /// The filters in the order of encoding, and what people call them (empty: nothing).
     pub(crate) filters: Vec<CodecSpec>,
     pub(crate) filter_names: Vec<String>,
 }

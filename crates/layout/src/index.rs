@@ -11,6 +11,12 @@ pub trait ChunkIndex: Debug + Send + Sync {
     /// # Errors
     /// A need, or the damage of an index node.
     fn locate(&self, view: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>>;
+
+    /// What people call the codec at that place of the chain, for messages about one that is not there; `None` where
+    /// its identifier says it all.
+    fn codec_name(&self, _codec: usize) -> Option<&str> {
+        None
+    }
 }
 
 /// Where one chunk lies and which of the codecs were skipped for it.

@@ -3,7 +3,6 @@ use super::Reading;
 use crate::bound::Elements;
 use crate::cache::{CachedChunk, ChunkKey};
 use crate::convert::Copier;
-use crate::decode::codec_error;
 use crate::scatter::Part;
 use crate::session::{ShortChunks, Worker};
 use bytes::Bytes;
@@ -149,7 +148,7 @@ impl Reading<'_> {
                 Ok(())
             }
             Err(CodecError::Short { have, .. }) => self.pad(decoded, have),
-            Err(error) => Err(codec_error(error)),
+            Err(error) => Err(self.bound.codec_error(error)),
         }
     }
 
@@ -226,7 +225,7 @@ impl Reading<'_> {
         match chain.decode_ranges(encoded, mask, needed, decoded, scratch) {
             Ok(()) => {}
             Err(CodecError::Short { .. }) => return Ok(false),
-            Err(error) => return Err(codec_error(error)),
+            Err(error) => return Err(self.bound.codec_error(error)),
         }
         self.context.shared.counters.decoded(needed.iter().map(Range::len).sum());
         for range in needed {

@@ -2,7 +2,6 @@
 use super::Reading;
 use crate::bound::ELEMENT_MARK;
 use crate::convert;
-use crate::decode::codec_error;
 use crate::session::Worker;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Selection, Values};
@@ -47,7 +46,9 @@ impl Reading<'_> {
     ) -> Result<()> {
         let shared = &self.context.shared;
         let limit = usize::try_from(shared.limits.chunk_bytes).unwrap_or(usize::MAX);
-        let raw = chain.decode(encoded, mask, limit, &mut worker.scratch).map_err(codec_error)?;
+        let raw = chain
+            .decode(encoded, mask, limit, &mut worker.scratch)
+            .map_err(|error| self.bound.codec_error(error))?;
         shared.counters.decoded(raw.len());
         let elements = usize::try_from(count).unwrap_or(usize::MAX);
         let stored = &self.bound.source.stored;

@@ -273,6 +273,35 @@ fn an_unknown_codec_is_an_error_of_the_variable() {
 }
 
 #[test]
+fn an_unknown_codec_is_called_by_its_name_when_it_is_bound_and_when_a_chunk_needs_it() {
+    #[derive(Debug)]
+    struct Named(ObjectId);
+    impl ChunkIndex for Named {
+        fn locate(&self, _: &dyn View, cells: &Cells) -> Step<Vec<ChunkRef>> {
+            Ok(cells.iter().map(|_| ChunkRef::new(Location::Object(self.0.clone()))).collect())
+        }
+        fn codec_name(&self, codec: usize) -> Option<&str> {
+            ["shuffle", "squeeze"].get(codec).copied()
+        }
+    }
+    let session = Session::builder().build().unwrap();
+    let array = Array::new(&[4], &[4]);
+    let store = memory(array.objects());
+    for optional in [false, true] {
+        let unknown = CodecSpec::Hdf5 { id: 64999, parameters: Vec::new(), optional };
+        let mut source = array.source(&store.root());
+        let Layout::Grid { index, codecs, .. } = &mut source.layout else { panic!() };
+        *index = Arc::new(Named(store.root().child("0")));
+        *codecs = Arc::new([CodecSpec::hdf5(2, &[4]), unknown]);
+        let (driver, var) = sample(&[4], Atomic::Int.into(), source);
+        let error = session.block_on(open(&session, store.shared(), driver).read(var, &all())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let text = error.to_string();
+        assert!(["64999", "squeeze", "/v"].iter().all(|part| text.contains(part)), "{text}");
+    }
+}
+
+#[test]
 fn references_are_followed_by_the_resolver() {
     #[derive(Debug)]
     struct Heap(ObjectId);

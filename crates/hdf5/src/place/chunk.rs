@@ -27,6 +27,8 @@ pub(super) struct Chunks {
     /// Bytes of a decoded chunk.
     byte_len: u64,
     is_filtered: bool,
+    /// What people call the filters.
+    filter_names: Vec<String>,
     edges_unfiltered: bool,
     /// Bytes of a chunk's size in the newer indexes.
     size_width: u8,
@@ -51,6 +53,10 @@ impl ChunkIndex for Chunks {
         };
         let places = cells.iter().zip(found).map(|(cell, stored)| self.place(cell, stored));
         Ok(places.collect::<Result<_>>()?)
+    }
+
+    fn codec_name(&self, codec: usize) -> Option<&str> {
+        self.filter_names.get(codec).map(String::as_str).filter(|name| !name.is_empty())
     }
 }
 
@@ -80,6 +86,7 @@ impl Chunks {
             shape: shape.clone(),
             byte_len,
             is_filtered: !dataset.filters.is_empty(),
+            filter_names: dataset.filter_names.clone(),
             edges_unfiltered: *edges_unfiltered,
             size_width,
             kind: *index,

@@ -17,6 +17,7 @@ fn chunks(file: &Arc<File>, kind: IndexKind, addr: u64) -> Chunks {
         shape: vec![4, 10],
         byte_len: 80,
         is_filtered: false,
+        filter_names: Vec::new(),
         edges_unfiltered: false,
         size_width: 2,
         kind,

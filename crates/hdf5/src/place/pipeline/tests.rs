@@ -39,6 +39,13 @@ fn filters_of_hdf5_have_no_names_in_version_2() {
 }
 
 #[test]
+fn filters_without_a_name_have_that_of_the_registry() {
+    let body = [2, 2, 17, 125, 0, 0, 0, 0, 0, 0, 0xe7, 0xfd, 0, 0, 0, 0, 0, 0];
+    let names: Vec<_> = parse(&body, 4).expect("a pipeline").into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["SZ", ""]);
+}
+
+#[test]
 fn more_filters_than_a_mask_has_bits_are_an_error() {
     let body = [&[2, 33][..], &[1, 0, 0, 0, 0, 0].repeat(33)].concat();
     assert!(parse(&body, 4).expect_err("33 filters").message().contains("33 filters"));
