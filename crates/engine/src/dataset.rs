@@ -45,7 +45,7 @@ struct Referred {
     /// Those of the dataset that the caller opened.
     open: Weak<Others>,
     /// Held by the dataset that the caller opened.
-    _owned: Option<Arc<Others>>,
+    owned: Option<Arc<Others>>,
 }
 
 /// What was looked up so far.
@@ -69,12 +69,29 @@ impl Session {
         options: &OpenOptions,
     ) -> Result<Dataset> {
         let context = self.context(store);
-        let driver = open::probe(&context, &root, drivers).await?;
+        let driver = match self.known_driver(&context, &root, drivers).await {
+            Some(driver) => driver,
+            None => open::probe(&context, &root, drivers).await?,
+        };
         let owned = Arc::new(Others::default());
         let open = Arc::downgrade(&owned);
-        let others =
-            Referred { drivers: drivers.into(), options: options.clone(), open, _owned: Some(owned) };
+        let others = Referred { drivers: drivers.into(), options: options.clone(), open, owned: Some(owned) };
         self.open_with(context, root, driver, others).await
+    }
+
+    /// The driver that opened the dataset before, if the index cache knows and it still is certain.
+    async fn known_driver(
+        &self,
+        context: &Context,
+        root: &ObjectId,
+        drivers: &[Arc<dyn Driver>],
+    ) -> Option<Arc<dyn Driver>> {
+        let name = context.snapshot.driver_of(root)?;
+        let driver = drivers.iter().find(|driver| driver.name() == name)?;
+        match context.drive(|view| driver.probe(view, root)).await {
+            Ok(Confidence::Yes) => Some(Arc::clone(driver)),
+            _ => None,
+        }
     }
 
     async fn open_with(
@@ -99,7 +116,7 @@ impl Session {
         let budget = self.shared.metadata_cache;
         Context {
             shared: Arc::clone(&self.shared),
-            snapshot: Arc::new(Snapshot::new(store, budget)),
+            snapshot: Arc::new(Snapshot::new(store, budget, self.shared.index.clone())),
             memo: Arc::new(Memo::new(budget)),
             dataset: None,
             nesting: Nesting::default(),
@@ -121,6 +138,14 @@ impl Dataset {
     /// The driver that opened it.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.inner.driver
+    }
+
+    /// Things that were repaired or ignored on opening.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.inner.catalog.warnings();
+        let index = self.inner.session.shared.index.as_ref();
+        warnings.extend(index.and_then(|index| index.warning()).map(str::to_owned));
+        warnings
     }
 
     /// The object that it is, or below which it lies.
@@ -236,7 +261,7 @@ impl Dataset {
             drivers: Arc::clone(&others.drivers),
             options: OpenOptions { name: None, ..others.options.clone() },
             open: Weak::clone(&others.open),
-            _owned: None,
+            owned: None,
         };
         session.open_with(context, root.clone(), driver, others).await
     }
@@ -377,6 +402,9 @@ impl Dataset {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.session.shared.chunks.forget(self.opening);
+        if self.others.owned.is_some() {
+            self.context.snapshot.save(&self.root, self.driver.name());
+        }
     }
 }
 

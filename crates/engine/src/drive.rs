@@ -13,6 +13,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{Blob, Error, Memo, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want};
 use ncirrus_model::{Selection, Values};
 use requests::Sorted;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -78,8 +79,12 @@ impl Context {
         if sorted.is_empty() {
             return Err(no_progress(needs));
         }
-        let requests = sorted.requests(&self.snapshot, held);
+        let mut recalled = HashMap::new();
+        let requests = sorted.requests(&self.snapshot, held, &mut recalled);
         self.fetch_objects(requests, held, extra).await?;
+        for (object, entry) in recalled {
+            held.restore(&self.snapshot, &object, entry);
+        }
         self.fetch_listings(sorted.listings, held, extra).await?;
         self.fetch_values(sorted.values, extra).await
     }

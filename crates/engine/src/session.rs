@@ -11,13 +11,14 @@ pub(crate) use lanes::Worker;
 pub(crate) use network::{Fetching, Share};
 pub(crate) use statistics::Counters;
 
-use crate::cache::ChunkCache;
+use crate::cache::{ChunkCache, IndexCache};
 use lanes::Workers;
 use ncirrus_codec::Registry;
 use ncirrus_layout::{Error, ErrorKind, Limits, Result};
 use network::Network;
 use std::fmt;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,6 +40,7 @@ pub struct SessionBuilder {
     missing: Missing,
     short_chunks: ShortChunks,
     registry: Registry,
+    index: Option<(PathBuf, u64)>,
 }
 
 /// What reading a chunk that was never written does.
@@ -74,6 +76,7 @@ pub(crate) struct Shared {
     pub(crate) short_chunks: ShortChunks,
     pub(crate) counters: Counters,
     pub(crate) chunks: ChunkCache,
+    pub(crate) index: Option<Arc<IndexCache>>,
     pub(crate) network: Network,
     pub(crate) workers: Workers,
     opened: AtomicU64,
@@ -92,6 +95,7 @@ impl Session {
             missing: Missing::default(),
             short_chunks: ShortChunks::default(),
             registry: Registry::builtin(),
+            index: None,
         }
     }
 
@@ -187,6 +191,14 @@ impl SessionBuilder {
         Self { registry, ..self }
     }
 
+    /// Keeps what is fetched of remote objects besides chunks (headers, chunk indexes, metadata) in files of a folder,
+    /// of at most `bytes` together: opening a dataset again costs one request, which asks whether it changed. Several
+    /// processes may share the folder. None by default.
+    #[must_use]
+    pub fn index_cache(self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
+        Self { index: Some((folder.into(), bytes)), ..self }
+    }
+
     /// The session.
     ///
     /// # Errors
@@ -210,6 +222,7 @@ impl SessionBuilder {
             short_chunks: self.short_chunks,
             counters: Counters::default(),
             chunks: ChunkCache::new(self.chunk_cache),
+            index: self.index.map(|(folder, most)| Arc::new(IndexCache::new(folder, most))),
             network: Network::new(self.memory),
             workers: Workers::default(),
             opened: AtomicU64::new(1),

@@ -1,4 +1,5 @@
 //! The state of a dataset's objects as it was at first touch, and the metadata bytes that were fetched.
+use super::{Entry, IndexCache};
 use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Result, Tag, Want};
 use ncirrus_store::Store;
@@ -11,6 +12,7 @@ pub(crate) struct Snapshot {
     store: Arc<dyn Store>,
     state: Mutex<State>,
     budget: usize,
+    index: Option<Arc<IndexCache>>,
 }
 
 #[derive(Default)]
@@ -18,6 +20,10 @@ struct State {
     tags: HashMap<ObjectId, Tag>,
     cached: HashMap<ObjectId, (Known, u64)>,
     widened: HashMap<ObjectId, u32>,
+    /// What the index cache was asked for, and how many bytes it had.
+    looked_up: HashMap<ObjectId, usize>,
+    /// What it had for a root that was not yet asked for.
+    recalled: HashMap<ObjectId, Entry>,
     held: usize,
     clock: u64,
 }
@@ -43,8 +49,49 @@ struct Blocks(BTreeMap<u64, Bytes>);
 
 impl Snapshot {
     /// Nothing was touched yet; `budget` bytes of metadata are kept.
-    pub(crate) fn new(store: Arc<dyn Store>, budget: usize) -> Self {
-        Self { store, state: Mutex::default(), budget }
+    pub(crate) fn new(store: Arc<dyn Store>, budget: usize, index: Option<Arc<IndexCache>>) -> Self {
+        let index = index.filter(|_| store.local().is_none());
+        Self { store, state: Mutex::default(), budget, index }
+    }
+
+    /// The driver of the dataset at `root` when it was last open, as the index cache has it.
+    pub(crate) fn driver_of(&self, root: &ObjectId) -> Option<String> {
+        let entry = self.recall(root)?;
+        let driver = entry.driver.clone();
+        self.lock().recalled.insert(root.clone(), entry);
+        driver
+    }
+
+    /// What the index cache has of an object that was not touched yet; it is asked once.
+    pub(crate) fn recall(&self, object: &ObjectId) -> Option<Entry> {
+        let index = self.index.as_ref()?;
+        let mut state = self.lock();
+        if let Some(entry) = state.recalled.remove(object) {
+            return Some(entry);
+        }
+        if state.tags.contains_key(object) || state.looked_up.contains_key(object) {
+            return None;
+        }
+        state.looked_up.insert(object.clone(), 0);
+        drop(state);
+        index.find(object)
+    }
+
+    /// Gives what is known of objects to the index cache.
+    pub(crate) fn save(&self, root: &ObjectId, driver: &str) {
+        let Some(index) = &self.index else { return };
+        let state = self.lock();
+        for (object, (known, _)) in &state.cached {
+            let Known::Present { size, tag, blocks } = known else { continue };
+            if state.looked_up.get(object).is_some_and(|len| *len >= known.byte_len()) {
+                index.touch(object);
+                continue;
+            }
+            let driver = (object == root).then(|| driver.to_owned());
+            let blocks = blocks.0.iter().map(|(start, bytes)| (*start, bytes.clone())).collect();
+            index.keep(object, &Entry { driver, tag: tag.clone(), size: *size, blocks });
+        }
+        index.shrink();
     }
 
     /// The store.
@@ -183,6 +230,24 @@ impl Held {
                 Ok(())
             }
         }
+    }
+
+    /// Pins what the index cache had of an object, if it still is in that state; else the cache forgets it.
+    pub(crate) fn restore(&mut self, snapshot: &Snapshot, object: &ObjectId, entry: Entry) {
+        let is_same = match self.objects.get(object) {
+            Some(Known::Present { size, tag, .. }) => *tag == entry.tag && *size == entry.size,
+            Some(Known::Absent) => false,
+            // The request failed.
+            None => return,
+        };
+        if !is_same {
+            snapshot.index.iter().for_each(|index| index.forget(object));
+            return;
+        }
+        snapshot.lock().looked_up.insert(object.clone(), entry.byte_len());
+        let mut blocks = Blocks::default();
+        entry.blocks.into_iter().for_each(|(start, bytes)| blocks.insert(start, bytes));
+        self.pin(object, Known::Present { size: entry.size, tag: entry.tag, blocks });
     }
 
     fn pin(&mut self, object: &ObjectId, known: Known) {

@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn bit_groom_clears_and_sets_the_bits_after_the_digits_in_turn() {
         assert_eq!(
-            quantized(Quantize::BitGroom(3), &[1.234_567_8, 2.345_678_9, 3.141_592_6]),
+            quantized(Quantize::BitGroom(3), &[1.234_567_8, 2.345_678_9, std::f32::consts::PI]),
             [1.234_375, 2.345_703, 3.140_625]
         );
     }

@@ -1,10 +1,10 @@
 //! Which requests a round of needs becomes.
-use crate::cache::{Held, Snapshot};
+use crate::cache::{Entry, Held, Snapshot};
 use crate::merge::{merge, split};
 use ncirrus_layout::{Need, Needs, ObjectId, VariableRef, Want};
 use ncirrus_model::Selection;
 use ncirrus_store::Facts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// Needs by kind, without repetitions and without what is there already.
@@ -72,11 +72,21 @@ impl Sorted {
         }
     }
 
-    /// The requests to make.
-    pub(super) fn requests(&self, snapshot: &Snapshot, held: &Held) -> Vec<(ObjectId, Want)> {
+    /// The requests to make. Of what the index cache has, only the state is asked for.
+    pub(super) fn requests(
+        &self,
+        snapshot: &Snapshot,
+        held: &Held,
+        recalled: &mut HashMap<ObjectId, Entry>,
+    ) -> Vec<(ObjectId, Want)> {
         let facts = snapshot.store().facts();
         let mut requests = Vec::new();
         for (object, ranges) in &self.objects {
+            if let Some(entry) = snapshot.recall(object) {
+                recalled.insert(object.clone(), entry);
+                requests.push((object.clone(), Want::Range(0..1)));
+                continue;
+            }
             let allowance = if ranges.parse.is_empty() { 0 } else { snapshot.next_block(object) };
             let state = State { size: held.size(snapshot, object), allowance };
             requests.extend(ranges.requests(object, state, &facts));

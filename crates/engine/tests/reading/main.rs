@@ -6,6 +6,7 @@
     reason = "a broken fixture fails the test"
 )]
 mod driving;
+mod index_cache;
 mod mosaics;
 mod references;
 mod requests;

@@ -39,7 +39,7 @@ fn wants_are_cut_at_the_end_of_the_object() {
 #[test]
 fn a_changed_tag_is_noticed() {
     let store = ncirrus_store::MemoryStore::new("memory:t").shared();
-    let snapshot = Snapshot::new(store, 1000);
+    let snapshot = Snapshot::new(store, 1000, None);
     let object = ObjectId::new(StoreId::new("memory:t"), "a");
     assert!(snapshot.check(&object, &Tag::new("1")).is_ok());
     assert!(snapshot.check(&object, &Tag::new("1")).is_ok());
