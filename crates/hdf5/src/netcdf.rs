@@ -10,6 +10,9 @@ mod types;
 mod variable;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 pub use driver::Hdf5Driver;
 
 use crate::file::Addr;

@@ -107,7 +107,7 @@ impl Tree {
             let path = path.unwrap_or_default();
             match found {
                 Ok((object, header)) => {
-                    next.extend(self.member(view, (group, link.name, path), object, header))
+                    next.extend(self.member(view, (group, link.name, path), object, &header));
                 }
                 Err(error) => self.warnings.push(dangling(&path, &link.target, &error)),
             }
@@ -150,10 +150,10 @@ impl Tree {
         view: &dyn View,
         (group, name, path): (usize, String, String),
         object: ObjectRef,
-        header: Result<Arc<Header>, Error>,
+        header: &Result<Arc<Header>, Error>,
     ) -> Option<usize> {
         self.name(&object, &path);
-        let what = match header.as_deref().map(sort_of) {
+        let what = match header.as_ref().map(|header| sort_of(header)) {
             Ok(Sort::Group) => match self.hinder(view, group, &object) {
                 None => return Some(self.group(name, path, Some(group), object)),
                 Some(reason) => {
@@ -169,7 +169,7 @@ impl Tree {
             Ok(Sort::Type) => What::Type,
             Err(error) => What::Damaged(error.clone()),
         };
-        if let Ok(header) = &header {
+        if let Ok(header) = header {
             self.warnings.extend(header.warnings.iter().map(|text| format!("{path}: {text}")));
         }
         if let Some(group) = self.groups.get_mut(group) {
