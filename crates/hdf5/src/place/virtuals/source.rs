@@ -6,6 +6,9 @@ use crate::group::{external_candidates, lookup};
 use crate::object::ObjectRef;
 use ncirrus_layout::{ErrorKind, ObjectId, Stall, Step, VariableRef, View, Want, settle};
 
+#[cfg(test)]
+mod tests;
+
 /// A dataset that is there.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -37,8 +40,19 @@ pub(super) fn find(
         found => found?,
     };
     let dims = dataset_below(view, &object, asking)?.space.dims().to_vec();
-    let path = format!("/{}", path.trim_start_matches('/'));
-    Ok(Some(Found { variable: VariableRef { dataset: Some(root.file.object.clone()), path }, dims }))
+    let variable = VariableRef { dataset: Some(root.file.object.clone()), path: variable_path(&path) };
+    Ok(Some(Found { variable, dims }))
+}
+
+/// The path of the variable that the dataset at a path is: without what the path says twice, and without the mark of
+/// a variable that is named like a dimension (H.4).
+fn variable_path(path: &str) -> String {
+    const NO_COORDINATE: &str = "_nc4_non_coord_";
+    let mut names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    if let Some(last) = names.last_mut() {
+        *last = last.strip_prefix(NO_COORDINATE).filter(|rest| !rest.is_empty()).unwrap_or(last);
+    }
+    format!("/{}", names.join("/"))
 }
 
 /// The first of these objects that exists.
