@@ -1,5 +1,5 @@
 //! Where written bytes go, and in which order they become true.
-use crate::{Cells, ChunkGrid, ChunkRef, Edge, ObjectId, Result, Step, StoredType, View};
+use crate::{Cells, ChunkGrid, ChunkRef, Edge, ObjectId, Resolver, Result, Step, StoredType, View};
 use bytes::Bytes;
 use ncirrus_model::{CodecSpace, CodecSpec, Model, Values, VarId};
 use std::any::Any;
@@ -42,6 +42,18 @@ pub trait Placer: Debug + Send {
     /// # Errors
     /// When the variable is not defined.
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>>;
+
+    /// Whether cells of a variable that were never written must be stored as fill at commit. By default where cells are
+    /// not [`sparse`](Abilities::sparse).
+    fn needs_fill(&self, _var: VarId) -> bool {
+        !self.abilities().sparse
+    }
+
+    /// Follows the references that [`intern`](Self::intern) gave, those of the committed state too. Without one they
+    /// cannot be read back before the commit, nor cells that hold them be completed.
+    fn resolver(&self, _var: VarId) -> Option<Arc<dyn Resolver>> {
+        None
+    }
 
     /// Where cells are now: placed, else committed, else absent. Read-your-writes and read-modify-write use it. A
     /// clipped cell that was placed when the array was shorter along its first axis is a range with only the rows that

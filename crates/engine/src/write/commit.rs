@@ -13,8 +13,8 @@ impl Writer {
     pub(super) async fn commit(&self) -> Result<()> {
         self.complete_cut_cells().await?;
         self.flush_all().await?;
-        if !self.abilities.sparse {
-            for var in self.model().variables() {
+        for var in self.model().variables() {
+            if lock(&self.placer).needs_fill(var) {
                 self.fill_unwritten(var).await?;
             }
         }

@@ -1,13 +1,13 @@
 //! Cells as they are in the store: for completing partly written ones, and for reading back.
-use super::Writer;
 use super::cells::to_index;
 use super::stage::Contents;
 use super::target::Target;
+use super::{Writer, lock};
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_codec::Scratch;
-use ncirrus_layout::{Cells, ChunkRef, Location, Result, Want};
-use ncirrus_model::Model;
+use ncirrus_layout::{Cells, ChunkRef, Error, Location, Result, StoredType, Want};
+use ncirrus_model::{Model, Values};
 
 /// Where a cell is, and its bytes once they are at hand.
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ pub(super) enum Stored {
     There(ChunkRef),
     /// At hand, and the codecs that were skipped.
     Bytes(Bytes, u32),
+    /// The elements of the whole cell, for those that stand elsewhere and are referred to.
+    Values(Values),
 }
 
 impl Writer {
@@ -28,10 +30,39 @@ impl Writer {
         }
         let found = self.drive(|view, placer| placer.locate(view, target.var, &cells)).await;
         let found = found.map_err(|error| error.at_path(target.path.clone()))?;
-        if self.output.local().is_some() {
-            return Ok(found.into_iter().map(at_hand).collect());
+        let found = match self.output.local() {
+            Some(_) => found.into_iter().map(at_hand).collect(),
+            None => self.fetch(found).await?,
+        };
+        match &target.encoding.stored {
+            StoredType::Reference { .. } => self.follow(target, &cells, found).await,
+            _ => Ok(found),
         }
-        self.fetch(found).await
+    }
+
+    /// Follows the references that stand in cells.
+    async fn follow(&self, target: &Target, cells: &Cells, found: Vec<Stored>) -> Result<Vec<Stored>> {
+        let Some(resolver) = lock(&self.placer).resolver(target.var) else { return Ok(found) };
+        let (array, limits) = (self.model().shape(target.var), &self.session.shared.limits);
+        let mut followed = Vec::with_capacity(found.len());
+        for (cell, stored) in cells.iter().zip(found) {
+            let mut bytes = Vec::new();
+            let (raw, mask) = match &stored {
+                Stored::Bytes(bytes, mask) => (bytes.as_ref(), *mask),
+                Stored::There(found) if self.read_local(found, &mut bytes)? => (bytes.as_slice(), found.mask),
+                _ => {
+                    followed.push(Stored::Absent);
+                    continue;
+                }
+            };
+            let located = |error: Error| target.located(error, cell);
+            let raw = target.decode_references(cell, (raw, mask), limits).map_err(located)?;
+            let shape = target.stored_shape(cell, &array)?;
+            let count = shape.iter().product();
+            let values = self.drive(|view, _| resolver.resolve(view, &raw, count)).await.map_err(located)?;
+            followed.push(Stored::Values(target.unclip_values(cell, &shape, values)?));
+        }
+        Ok(followed)
     }
 
     async fn fetch(&self, found: Vec<ChunkRef>) -> Result<Vec<Stored>> {
@@ -72,6 +103,7 @@ impl Writer {
         match stored {
             Stored::Bytes(bytes, mask) => decode(bytes, *mask, scratch),
             Stored::There(found) if self.read_local(found, encoded)? => decode(encoded, found.mask, scratch),
+            Stored::Values(values) => Ok(Contents::Values(values.clone())),
             Stored::There(_) | Stored::Absent => target.blank(&target.cell_shape(cell)?),
         }
     }

@@ -29,7 +29,8 @@ impl Writer {
         let (target, model) = self.target(var)?;
         let located = |error: Error| error.at_path(target.path.clone());
         selection.check(&model.shape(var)).map_err(|error| located(error.into()))?;
-        if let StoredType::Reference { .. } = target.encoding.stored {
+        let is_reference = matches!(target.encoding.stored, StoredType::Reference { .. });
+        if is_reference && lock(&self.placer).resolver(var).is_none() {
             let message =
                 "variable-length values of this format cannot be read back before they are committed";
             return Err(located(Error::unsupported(message)));

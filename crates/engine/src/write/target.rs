@@ -191,6 +191,37 @@ impl Target {
         self.unclip(&shape, stored, &bytes, element)
     }
 
+    /// The references that stand in a stored cell.
+    ///
+    /// # Errors
+    /// `Malformed` when it is damaged.
+    pub(super) fn decode_references(
+        &self,
+        cell: &[u64],
+        (raw, mask): (&[u8], u32),
+        limits: &Limits,
+    ) -> Result<Vec<u8>> {
+        let chain = self.chain(&self.cell_shape(cell)?)?;
+        let limit = to_index(limits.chunk_bytes)?;
+        let decoded = chain.decode(raw, mask, limit, &mut Scratch::default());
+        decoded.map_err(codec_error)
+    }
+
+    /// The values of a whole cell from those that are stored of it.
+    pub(super) fn unclip_values(&self, cell: &[u64], stored: &[usize], mut values: Values) -> Result<Values> {
+        let shape = self.cell_shape(cell)?;
+        if shape == stored {
+            return Ok(values);
+        }
+        let fill = values.len();
+        values.extend_from(&self.encoding.fill, 0..1);
+        let mut indices = vec![fill; shape.iter().product()];
+        for_each_row(&shape, stored, |inside, packed, len| {
+            indices.iter_mut().skip(inside).zip(packed..packed + len).for_each(|(slot, at)| *slot = at);
+        });
+        convert::take(&values, &indices)
+    }
+
     /// The whole cell from what is stored of it: perhaps fewer rows than the array has now.
     fn unclip(
         &self,
