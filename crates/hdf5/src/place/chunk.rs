@@ -75,6 +75,10 @@ impl Chunks {
                 dims.len()
             )));
         }
+        let is_larger = dims.iter().zip(shape).any(|(dim, chunk)| dim > chunk);
+        if is_larger && matches!(index, IndexKind::Single { .. }) {
+            return Err(Error::malformed(format!("a single chunk of {shape:?} in a dataset of {dims:?}")));
+        }
         let byte_len = shape.iter().try_fold(dataset.datatype.byte_len, |len, along| len.checked_mul(*along));
         let byte_len =
             byte_len.ok_or_else(|| Error::limit(format!("chunks of shape {shape:?} are too large")))?;
