@@ -6,6 +6,8 @@ mod exit;
 mod hint;
 
 use clap::{Parser, Subcommand};
+use ncirrus::{Result, Session};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// netCDF for the cloud: shows, copies and explains netCDF data of any kind, wherever they lie.
@@ -24,6 +26,12 @@ struct Cli {
     /// Bytes that reading and copying may hold, such as 500M or 2G [default: 512M].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     memory: Option<usize>,
+    /// Keep headers and chunk indexes of remote datasets in this folder: opening one again costs one request [default: NCIRRUS_INDEX_CACHE, else none].
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
+    index_cache: Option<PathBuf>,
+    /// Bytes that the files in that folder take together, such as 500M or 2G [default: 1G].
+    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
+    index_cache_size: Option<usize>,
     /// Do not wait for stable storage when copying (faster; a power failure may lose the output).
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
@@ -38,16 +46,33 @@ enum Command {
     Filters(commands::filters::Args),
 }
 
+impl Cli {
+    /// The session that the global options ask for.
+    fn session(&self) -> Result<Session> {
+        let mut builder = Session::builder().durable(!self.no_sync);
+        if let Some(threads) = self.threads {
+            builder = builder.threads(threads);
+        }
+        if let Some(memory) = self.memory {
+            builder = builder.memory(memory);
+        }
+        let named = std::env::var_os("NCIRRUS_INDEX_CACHE").filter(|folder| !folder.is_empty());
+        if let Some(folder) = self.index_cache.clone().or(named.map(PathBuf::from)) {
+            builder = builder.index_cache(folder, self.index_cache_size.unwrap_or(1 << 30) as u64);
+        }
+        builder.build()
+    }
+}
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let outcome =
-        commands::session(cli.threads, cli.memory, !cli.no_sync).and_then(|session| match &cli.command {
-            Command::Dump(args) => commands::dump::run(args, &session),
-            Command::Copy(args) => commands::copy::run(args, &session),
-            Command::Info(args) => commands::info::run(args, &session),
-            Command::Explain(args) => commands::explain::run(args, &session),
-            Command::Filters(args) => commands::filters::run(args, &session),
-        });
+    let outcome = cli.session().and_then(|session| match &cli.command {
+        Command::Dump(args) => commands::dump::run(args, &session),
+        Command::Copy(args) => commands::copy::run(args, &session),
+        Command::Info(args) => commands::info::run(args, &session),
+        Command::Explain(args) => commands::explain::run(args, &session),
+        Command::Filters(args) => commands::filters::run(args, &session),
+    });
     match outcome {
         Ok(code) => code,
         Err(error) => hint::report(&error),

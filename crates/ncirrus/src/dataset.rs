@@ -222,7 +222,7 @@ impl Dataset {
     /// Things that were repaired or ignored on opening.
     pub fn warnings(&self) -> Vec<String> {
         match &self.0.state {
-            State::Reading(dataset) => dataset.catalog().warnings(),
+            State::Reading(dataset) => dataset.warnings(),
             State::Writing(_) => Vec::new(),
         }
     }

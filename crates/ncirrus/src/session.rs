@@ -8,6 +8,7 @@ use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits};
 use ncirrus_store::{Scheme, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Threads, caches, budgets, limits and credentials, shared by the datasets that are opened with it. Cheap to clone.
@@ -103,6 +104,15 @@ impl SessionBuilder {
     pub fn durable(mut self, durable: bool) -> Self {
         self.engine = self.engine.durable(durable);
         self.stores.durable = durable;
+        self
+    }
+
+    /// Keeps what is fetched of remote datasets besides chunks (headers, chunk indexes, metadata) in files of a folder,
+    /// of at most `bytes` together: opening one again costs one request, which asks whether it changed. Several
+    /// processes may share the folder. None by default.
+    #[must_use]
+    pub fn index_cache(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.engine = self.engine.index_cache(folder, bytes);
         self
     }
 

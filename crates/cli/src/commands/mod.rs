@@ -19,18 +19,6 @@ pub(crate) fn finish(written: io::Result<()>) -> Result<ExitCode> {
     }
 }
 
-/// The session that the global options ask for.
-pub(crate) fn session(threads: Option<usize>, memory: Option<usize>, durable: bool) -> Result<Session> {
-    let mut builder = Session::builder().durable(durable);
-    if let Some(threads) = threads {
-        builder = builder.threads(threads);
-    }
-    if let Some(memory) = memory {
-        builder = builder.memory(memory);
-    }
-    builder.build()
-}
-
 /// Opens the dataset that a command is about.
 pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
     Dataset::open_with(url, &OpenOptions::default(), session)
