@@ -1,5 +1,8 @@
 //! Blosc 1: a compressor behind a shuffle, in blocks that can be decoded one by one (`nczarr.md` 11.4).
+use super::block::Format;
+use super::blosc2::Blosc2;
 use super::blosc2::chunk::Chunk;
+use super::blosc2::encode::classic;
 use crate::CodecError;
 use crate::codec::{Codec, with_room};
 use crate::ffi::{BLOSC_MAX_LEN, BLOSC_OVERHEAD, BloscBuffer, BloscOptions, blosc_encode};
@@ -8,6 +11,7 @@ use std::ffi::CStr;
 use std::ops::Range;
 
 const NAME: &str = "blosc";
+const SNAPPY: &CStr = c"snappy";
 
 /// Blosc (HDF5 filter 32001). Decoding goes by the header of the chunk alone.
 #[derive(Debug)]
@@ -66,15 +70,33 @@ impl Codec for Blosc {
         Ok(len)
     }
 
-    fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+    fn encode(&self, input: &[u8], out: &mut Buffer, contexts: &mut Contexts) -> Result<(), CodecError> {
         if input.len() > BLOSC_MAX_LEN {
             return Err(CodecError::unsupported(NAME, format!("a chunk of {} bytes", input.len())));
+        }
+        if self.options.compressor == SNAPPY {
+            let mut stream = out.take();
+            let encoded = classic(&self.snappy(), input, &mut stream, contexts);
+            out.set(stream);
+            return encoded.ok_or_else(|| CodecError::unsupported(NAME, "the chunk is too long"));
         }
         let room = out.prepare(input.len() + BLOSC_OVERHEAD);
         let len = blosc_encode(input, room, &self.options)
             .ok_or_else(|| CodecError::unsupported(NAME, "the library could not compress the chunk"))?;
         out.truncate(len);
         Ok(())
+    }
+}
+
+impl Blosc {
+    /// The same options for a compressor that the library here lacks.
+    fn snappy(&self) -> Blosc2 {
+        Blosc2 {
+            type_size: self.options.type_size,
+            level: self.options.level,
+            shuffle: u32::try_from(self.options.shuffle).unwrap_or(0),
+            format: Format::Snappy,
+        }
     }
 }
 
@@ -86,7 +108,7 @@ pub(crate) fn compressor(name: &str) -> Option<&'static CStr> {
         "lz4hc" => c"lz4hc",
         "zlib" => c"zlib",
         "zstd" => c"zstd",
-        "snappy" => c"snappy",
+        "snappy" => SNAPPY,
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! Blosc 2 (HDF5 filter 32026): frames of chunks of blocks (`hdf5-netcdf4.md` G.3).
 mod array;
 pub(crate) mod chunk;
-mod encode;
+pub(crate) mod encode;
 mod filters;
 mod frame;
 
@@ -18,11 +18,11 @@ const NAME: &str = "blosc2";
 /// Blosc 2. Decoding goes by the frame alone.
 #[derive(Debug)]
 pub(crate) struct Blosc2 {
-    type_size: usize,
-    level: i32,
+    pub(crate) type_size: usize,
+    pub(crate) level: i32,
     /// 1: bytes, 2: bits, else nothing.
-    shuffle: u32,
-    format: Format,
+    pub(crate) shuffle: u32,
+    pub(crate) format: Format,
 }
 
 impl Blosc2 {

@@ -31,6 +31,37 @@ pub(super) fn frame(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &
     Some(())
 }
 
+/// Appends a chunk of Blosc 1, whose header is shorter.
+pub(crate) fn classic(
+    codec: &Blosc2,
+    input: &[u8],
+    out: &mut Vec<u8>,
+    contexts: &mut Contexts,
+) -> Option<()> {
+    const HEAD: usize = 16;
+    let block = block_len(codec, input.len());
+    let shuffle = match codec.shuffle {
+        1 => 1,
+        2 => 4,
+        _ => 0,
+    };
+    let type_size = codec.type_size.to_le_bytes()[0];
+    out.extend_from_slice(&[2, 1, shuffle | NOT_SPLIT | format_bits(codec.format), type_size]);
+    out.resize(HEAD, 0);
+    blocks(codec, (block, HEAD), input, out, contexts)?;
+    if out.len() > input.len() + HEAD {
+        out.truncate(HEAD);
+        *out.get_mut(2)? |= RAW;
+        out.extend_from_slice(input);
+    }
+    for (place, len) in out.get_mut(4..HEAD)?.as_chunks_mut::<4>().0.iter_mut().zip([input.len(), block, 0]) {
+        *place = i32::try_from(len).ok()?.to_le_bytes();
+    }
+    let len = i32::try_from(out.len()).ok()?;
+    out.get_mut(12..HEAD)?.copy_from_slice(&len.to_le_bytes());
+    Some(())
+}
+
 /// The header of the frame: numbers with the byte that says their kind before each.
 fn head(codec: &Blosc2, len: usize, chunk_len: usize, frame_len: usize) -> Option<[u8; HEAD]> {
     let mut head = Vec::with_capacity(HEAD);
@@ -105,7 +136,7 @@ fn chunk(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut Context
     let start = out.len();
     let flags = LONG_HEADER | NOT_SPLIT | format_bits(codec.format);
     chunk_head(codec, VERSION, flags, [0; 3], codec.type_size, out);
-    blocks(codec, block, input, out, contexts)?;
+    blocks(codec, (block, CHUNK_HEAD), input, out, contexts)?;
     let encoded = out.len() - start;
     if encoded >= input.len() + CHUNK_HEAD || codec.level == 0 {
         out.truncate(start);
@@ -119,15 +150,15 @@ fn chunk(codec: &Blosc2, input: &[u8], out: &mut Vec<u8>, contexts: &mut Context
     Some(())
 }
 
-/// Appends where the blocks begin, and the blocks.
+/// Appends where the blocks begin, counted from a header of that length, and the blocks.
 fn blocks(
     codec: &Blosc2,
-    block: usize,
+    (block, head): (usize, usize),
     input: &[u8],
     out: &mut Vec<u8>,
     contexts: &mut Contexts,
 ) -> Option<()> {
-    let start = out.len() - CHUNK_HEAD;
+    let start = out.len() - head;
     let mut place = out.len();
     out.resize(place + 4 * input.len().div_ceil(block.max(1)), 0);
     let bound = compress_bound(codec.format, block);
@@ -138,7 +169,7 @@ fn blocks(
         out.get_mut(place..place + 4)?.copy_from_slice(&begins.to_le_bytes());
         place += 4;
         let filtered = filtered.get_mut(..input.len())?;
-        filter(codec, input, spare, filtered);
+        filter(codec, head < CHUNK_HEAD, input, spare, filtered);
         let at = out.len();
         out.resize(at + 4 + bound, 0);
         let len = compress(codec.format, codec.level, filtered, out.get_mut(at + 4..)?, contexts)?;
@@ -156,11 +187,14 @@ fn blocks(
     Some(())
 }
 
-fn filter(codec: &Blosc2, input: &[u8], spare: &mut [u8], out: &mut [u8]) {
+/// `classic`: Blosc 1 shuffles the bits of whole groups of 8 elements only.
+fn filter(codec: &Blosc2, classic: bool, input: &[u8], spare: &mut [u8], out: &mut [u8]) {
     match codec.shuffle {
         1 => shuffle(input, codec.type_size, out),
         2 => {
             let whole = input.len() / (8 * codec.type_size) * (8 * codec.type_size);
+            let all = input.len() / codec.type_size * codec.type_size;
+            let whole = if classic && whole < all { 0 } else { whole };
             let (elements, rest) = input.split_at(whole);
             let (planes, tail) = out.split_at_mut(whole);
             bit_shuffle(elements, codec.type_size, spare.get_mut(..whole).unwrap_or_default(), planes);
