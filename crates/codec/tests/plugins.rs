@@ -5,10 +5,9 @@ use ncirrus_codec::{
     ChunkInfo, CodecChain, CodecEntry, CodecError, Element, Origin, PluginOptions, Registry, Scratch,
 };
 use ncirrus_model::{CodecSpace, CodecSpec};
-use ncirrus_testkit::corpus::program;
+use ncirrus_testkit::library::shared_library;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 const SOURCES: [&str; 10] =
@@ -17,27 +16,22 @@ const SOURCES: [&str; 10] =
 /// A directory with all libraries, a text that calls itself one, and a second name for one of them.
 fn libraries() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    BUILT.get_or_init(|| program("cc").map(|cc| build(&cc))).as_deref()
+    BUILT.get_or_init(build).as_deref()
 }
 
-fn build(cc: &Path) -> PathBuf {
+fn build() -> Option<PathBuf> {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins");
     fs::create_dir_all(&directory).unwrap();
     for source in SOURCES {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/plugins/{source}.c"));
-        let new = directory.join(format!("{source}.{}", std::process::id()));
-        let mut command = Command::new(cc);
-        command.args(["-std=c99", "-O1", "-Wall", "-shared", "-fPIC", "-o"]).arg(&new).arg(from);
-        assert!(command.status().unwrap().success(), "{source}.c does not compile");
-        // Another run of the test may have the old one loaded.
-        fs::rename(&new, library(&directory, source)).unwrap();
+        shared_library(&from, &library(&directory, source))?;
     }
     fs::write(directory.join("libtext.so"), "not a library").unwrap();
     fs::write(directory.join("README"), "not even called one").unwrap();
     let link = directory.join("libsecond.so.1");
     _ = fs::remove_file(&link);
     std::os::unix::fs::symlink("libgrowing.so", link).unwrap();
-    directory
+    Some(directory)
 }
 
 fn library(directory: &Path, source: &str) -> PathBuf {

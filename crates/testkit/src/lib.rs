@@ -3,6 +3,7 @@
 
 pub mod corpus;
 pub mod law;
+pub mod library;
 mod rounds;
 mod view;
 

@@ -12,7 +12,13 @@ static int times_to_json(size_t count, const unsigned *words, char **json) {
     return 0;
 }
 
+static int prepared;
+
+static void initialize(void) { prepared++; }
+
 static int level_to_words(const char *json, size_t *count, unsigned **words) {
+    if (prepared != 1)
+        return -137;
     return one_word(member(json, "effort", 3), count, words);
 }
 
@@ -28,7 +34,7 @@ static int failing_complete(int file, int variable, size_t *visible_count, unsig
 }
 
 static const struct codec repeat = {1, 1, "repeat", 40002, NULL, NULL, times_to_words, times_to_json, failing_complete};
-static const struct codec squeeze = {1, 1, "squeeze", 32015, NULL, NULL, level_to_words, level_to_json, NULL};
+static const struct codec squeeze = {1, 1, "squeeze", 32015, initialize, NULL, level_to_words, level_to_json, NULL};
 static const struct codec nowhere = {1, 1, "nowhere", 40099, NULL, NULL, level_to_words, level_to_json, NULL};
 static const struct codec *all[] = {&repeat, &squeeze, &nowhere, NULL};
 
