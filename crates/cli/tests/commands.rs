@@ -159,3 +159,43 @@ fn a_killed_copy_leaves_nothing_that_stops_the_next() {
         std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["a.zarr"]);
 }
+
+/// `filters` with plugins from that path.
+#[cfg(all(unix, feature = "plugins"))]
+fn filters(arguments: &[&str], plugins: &Path) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ncirrus"));
+    command.arg("filters").args(arguments).env("HDF5_PLUGIN_PATH", plugins).output().unwrap()
+}
+
+#[test]
+#[cfg(all(unix, feature = "plugins"))]
+fn filters_lists_built_in_ones_and_plugins_and_what_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../codec/tests/plugins/both.c");
+    let library = folder.path().join("libboth.so");
+    let Some(()) = ncirrus_testkit::library::shared_library(&source, &library) else { return };
+    std::fs::write(folder.path().join("libtext.so"), "text").unwrap();
+    let text = String::from_utf8(filters(&[], folder.path()).stdout).unwrap();
+    let line = |id: &str| text.lines().find(|line| line.starts_with(id)).unwrap().to_owned();
+    assert!(line("32015 ").contains("zstd") && line("32015 ").ends_with("built in"), "{text}");
+    assert!(line("40001 ").contains("mixing") && line("40001 ").ends_with("libboth.so"), "{text}");
+    assert!(!text.contains("libtext.so"), "{text}");
+    let text = String::from_utf8(filters(&["-v"], folder.path()).stdout).unwrap();
+    assert!(text.contains("libtext.so") && text.contains("cannot be loaded"), "{text}");
+
+    // What a dataset needs, with the plugin and without.
+    let array = folder.path().join("a.zarr/v");
+    std::fs::create_dir_all(&array).unwrap();
+    std::fs::write(folder.path().join("a.zarr/.zgroup"), r#"{"zarr_format":2}"#).unwrap();
+    let metadata = r#"{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"<i4","order":"C","fill_value":0,
+        "filters":[{"id":"shuffle","elementsize":4}],"compressor":{"id":"mixing","key":5}}"#;
+    std::fs::write(array.join(".zarray"), metadata).unwrap();
+    let url = at(folder.path(), "a.zarr");
+    let with = filters(&["--url", &url], folder.path());
+    let text = String::from_utf8(with.stdout).unwrap();
+    assert!(with.status.success() && text.contains("libboth.so") && text.contains("shuffle"), "{text}");
+    let without = filters(&["--url", &url], Path::new("/nowhere"));
+    let text = String::from_utf8(without.stdout).unwrap();
+    assert_eq!(without.status.code(), Some(1));
+    assert!(text.lines().any(|line| line.contains("mixing") && line.ends_with("missing")), "{text}");
+}

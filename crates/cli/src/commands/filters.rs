@@ -88,7 +88,7 @@ fn needs(dataset: &Dataset, registry: &Registry) -> Result<(Vec<Vec<String>>, bo
         let Some(variable) = model.variable(var) else { continue };
         for spec in &variable.filters {
             let entry = registry.entry(spec);
-            complete &= entry.as_ref().is_some_and(|entry| entry.decodes) || is_optional(spec);
+            complete &= entry.as_ref().is_some_and(|entry| entry.decodes);
             rows.push(need(&model.variable_path(var), spec, entry.as_ref()));
         }
     }
@@ -97,7 +97,11 @@ fn needs(dataset: &Dataset, registry: &Registry) -> Result<(Vec<Vec<String>>, bo
 
 fn need(path: &str, spec: &CodecSpec, entry: Option<&CodecEntry>) -> Vec<String> {
     let name = entry.map_or_else(|| spec.identifier(), |entry| entry.name.clone());
-    let id = entry.and_then(|entry| entry.hdf5).map_or_else(nothing, |id| id.to_string());
+    let id = match spec {
+        CodecSpec::Hdf5 { id, .. } => Some(*id),
+        _ => entry.and_then(|entry| entry.hdf5),
+    };
+    let id = id.map_or_else(nothing, |id| id.to_string());
     let (read, write) =
         entry.map_or_else(|| (yes(false), yes(false)), |entry| (yes(entry.decodes), writes(entry)));
     let from = match entry {
