@@ -293,3 +293,6 @@ fn single(number: f64) -> f32 {
 fn shortest(number: f32) -> f64 {
     number.to_string().parse().unwrap_or_else(|_| f64::from(number))
 }
+
+#[cfg(test)]
+mod tests;
