@@ -1,8 +1,8 @@
 //! The plugins of hdf5plugin: what h5py stores through them is decoded alike, and it reads what is encoded through them.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, PluginOptions, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, Element, Origin, PluginOptions, Registry, Scratch};
 use ncirrus_model::CodecSpec;
-use ncirrus_testkit::corpus::peers_python;
+use ncirrus_testkit::corpus::{peers_python, required};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -116,4 +116,42 @@ fn every_filter_of_hdf5plugin_decodes_and_encodes_through_its_plugin() {
     let ids: BTreeSet<usize> = cases.iter().map(|case| case.number("id")).collect();
     assert!(ids.len() >= 12, "{ids:?}");
     assert!(expected.len() + 2 >= cases.len(), "{} of {}", expected.len(), cases.len());
+}
+
+/// The directory of the plugins that netCDF4-python brings along.
+fn netcdf_plugins(python: &Path) -> Option<String> {
+    let script = "import netCDF4, pathlib; print(pathlib.Path(netCDF4.__file__).parent / 'plugins')";
+    let output = Command::new(python).args(["-c", script]).output().unwrap();
+    let directory = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+    let there = Path::new(&directory).is_dir();
+    assert!(there || !required(), "netCDF4-python has no plugins");
+    there.then_some(directory)
+}
+
+#[test]
+fn plugins_of_netcdf_and_built_in_codecs_read_each_other() {
+    let Some(plugins) = peers_python().and_then(|python| netcdf_plugins(&python)) else { return };
+    let registry = Registry::with_plugins(PluginOptions::default().directories([plugins]).preferred(true));
+    let chunk = ChunkInfo { shape: vec![32, 16], element: Element { byte_len: Some(4) } };
+    let sample: Vec<u8> = (0..512u32).flat_map(|i| (i * i / 100).to_le_bytes()).collect();
+    let mut scratch = Scratch::default();
+    for (json, encodes) in [
+        (r#"{"id":"zlib","level":4}"#, true),
+        (r#"{"id":"bz2","level":4}"#, true),
+        (r#"{"id":"zstd","level":4}"#, true),
+        // These ask netCDF for the variable when they are to encode.
+        (r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":1}"#, false),
+    ] {
+        let spec = CodecSpec::V2(serde_json::from_str(json).unwrap());
+        let entry = registry.entry(&spec).unwrap();
+        assert!(matches!(entry.origin, Origin::Plugin { filter: Some(_), codec: Some(_) }), "{json}: {entry:?}");
+        let built_in = Registry::builtin().bind(std::slice::from_ref(&spec), &chunk).unwrap();
+        let plugin = registry.bind(&[spec], &chunk).unwrap();
+        let (encoded, _) = built_in.encode(&sample, &mut scratch).unwrap();
+        assert_eq!(decode(&plugin, &encoded, 0, sample.len()), sample, "{json}");
+        match plugin.encode(&sample, &mut scratch) {
+            Ok((encoded, _)) => assert_eq!(decode(&built_in, &encoded, 0, sample.len()), sample, "{json}"),
+            Err(error) => assert!(!encodes && error.to_string().contains("HDF5's help"), "{json}: {error}"),
+        }
+    }
 }
