@@ -1,5 +1,4 @@
 //! From the objects of a file to its model (hdf5-netcdf4.md H).
-use super::Key;
 use super::catalog::Hdf5Catalog;
 use super::describe::{DatasetFacts, Facts, GroupFacts};
 use super::dimensions::{Axes, Dimensions, Scale, assign, lacks_scales};
@@ -7,6 +6,7 @@ use super::hidden::{self, Raw};
 use super::types::{Types, unwrap_arrays};
 use super::variable::{damaged, is_listed, variable};
 use super::walk::{Member, Tree};
+use super::{Key, attribute};
 use crate::file::File;
 use crate::object::ObjectRef;
 use crate::place::Dataset;
@@ -38,7 +38,7 @@ pub(super) fn assemble(
         }
     }
     second_choice(view, &scales, &mut variables)?;
-    let (provenance, strict) = root_facts(facts);
+    let (provenance, strict) = root_facts(view, file, facts)?;
     let mut assembly = Assembly {
         model: Model::new(),
         types: Types::default(),
@@ -154,13 +154,12 @@ fn second_choice(view: &dyn View, scales: &[Scale], variables: &mut [Found<'_>])
 }
 
 /// Provenance, and whether the file was made by the rules of the classic model.
-fn root_facts(facts: &[GroupFacts]) -> (Option<String>, bool) {
-    let Some(Ok(raw)) = facts.first().map(|root| &root.attributes) else { return (None, false) };
-    let text = hidden::find(raw, "_NCProperties").map(|raw| {
-        let text = raw.data.split(|byte| *byte == 0).next().unwrap_or_default();
-        String::from_utf8_lossy(text).into_owned()
-    });
-    (text, hidden::find(raw, "_nc3_strict").is_some())
+fn root_facts(view: &dyn View, file: &File, facts: &[GroupFacts]) -> Step<(Option<String>, bool)> {
+    let Some(Ok(raw)) = facts.first().map(|root| &root.attributes) else { return Ok((None, false)) };
+    let strict = hidden::find(raw, "_nc3_strict").is_some();
+    let Some(provenance) = hidden::find(raw, "_NCProperties") else { return Ok((None, strict)) };
+    let text = settle(attribute::text_of(view, file, provenance)).map_err(Stall::Need)?;
+    Ok((text.ok().flatten(), strict))
 }
 
 /// How many attributes of datasets tell of netCDF.

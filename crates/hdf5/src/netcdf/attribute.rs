@@ -98,6 +98,19 @@ pub(super) fn fill_value(view: &dyn View, object: &ObjectRef, raw: &Raw) -> Step
     Ok((one.len() == 1).then_some(one))
 }
 
+/// The text of an attribute, of whatever length its type is; `None` when it is no text.
+///
+/// # Errors
+/// A need, or damage of the value.
+pub(super) fn text_of(view: &dyn View, file: &File, raw: &RawAttribute) -> Step<Option<String>> {
+    let values = match (text(raw), &raw.datatype.class) {
+        (Some(values), _) => values,
+        (None, Class::VlenText(_)) if raw.space.count() == 1 => decode_one(view, file, raw)?,
+        (None, _) => return Ok(None),
+    };
+    Ok(Attribute::atomic("", values).as_text())
+}
+
 fn decode_one(view: &dyn View, file: &File, raw: &RawAttribute) -> Step<Values> {
     values(view, file, &raw.datatype, &raw.data, 1, &HashMap::new())
 }
