@@ -74,6 +74,7 @@ pub(crate) mod kind {
     pub(crate) const BTREE_RANKS: u16 = 0x13;
     pub(crate) const DRIVER_INFO: u16 = 0x14;
     pub(crate) const ATTRIBUTE_INFO: u16 = 0x15;
+    pub(crate) const REFERENCE_COUNT: u16 = 0x16;
     pub(crate) const SPACE_INFO: u16 = 0x17;
     pub(crate) const CACHE_IMAGE: u16 = 0x18;
 }

@@ -21,7 +21,12 @@ impl Editable {
 
     /// How the header gets `messages` instead of those that it has. The last patch of `then` is one write of the first
     /// piece, which switches from the old messages to the new ones; messages of unchanged size are changed in place.
-    pub(crate) fn change(&self, _file: &File, _messages: Vec<Draft>, _space: &mut Space) -> Result<Change, Error> {
+    pub(crate) fn change(
+        &self,
+        _file: &File,
+        _messages: Vec<Draft>,
+        _space: &mut Space,
+    ) -> Result<Change, Error> {
         Err(Error::unsupported(format!("changing {} messages", self.messages.len())))
     }
 }

@@ -1,9 +1,11 @@
 //! Chunk indexes, built anew and changed (hdf5-netcdf4.md E.3 to E.6, I.4, J.3, J.4).
+mod btree1;
+
 use super::space::Space;
 use super::{Change, Stored};
 use crate::file::{Addr, File, Sizes};
 use crate::place::IndexKind;
-use ncirrus_layout::{Result, Error, Step, View};
+use ncirrus_layout::{Error, Result, Step, View};
 use std::collections::BTreeMap;
 
 /// What an index is about.
@@ -36,20 +38,26 @@ pub(crate) fn choose(_grid: &Grid, _newer: bool) -> IndexKind {
 }
 
 /// Bytes that the index of all chunks of the grid takes at most: known before any chunk is.
-pub(crate) fn byte_len(_kind: IndexKind, _grid: &Grid, _chunks: u64, _sizes: Sizes) -> u64 {
-    0
+pub(crate) fn byte_len(kind: IndexKind, grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
+    match kind {
+        IndexKind::BTree1 => btree1::byte_len(grid, chunks, sizes),
+        _ => 0,
+    }
 }
 
 /// Builds an index of these chunks (by chunk coordinates), its structures placed one after the other by `place` (which
 /// gets their length and alignment).
 pub(crate) fn build(
-    _kind: IndexKind,
-    _grid: &Grid,
-    _chunks: &BTreeMap<Vec<u64>, Stored>,
-    _sizes: Sizes,
-    _place: &mut dyn FnMut(u64) -> Addr,
+    kind: IndexKind,
+    grid: &Grid,
+    chunks: &BTreeMap<Vec<u64>, Stored>,
+    sizes: Sizes,
+    place: &mut dyn FnMut(u64) -> Addr,
 ) -> Result<Built> {
-    Err(Error::unsupported("writing of chunk indexes"))
+    match kind {
+        IndexKind::BTree1 => btree1::build(grid, chunks, sizes, place),
+        other => Err(Error::unsupported(format!("writing of chunk index {other:?}"))),
+    }
 }
 
 /// Changes an index that exists: `chunks` are new or replace others. Gives the changes in the order in which the index

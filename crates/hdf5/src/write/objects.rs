@@ -1,2 +1,235 @@
 //! The objects of a model: groups, datasets, dimension scales, committed types, with their references to each other
 //! (hdf5-netcdf4.md H, I.1).
+//!
+//! A header's length does not depend on addresses, only its bytes do: all headers are drafted once to learn their
+//! lengths, placed, and drafted again with the addresses.
+mod attribute;
+mod names;
+mod scale;
+
+pub(crate) use names::{Object, dataset_name, dimension_of, members, scale_of};
+pub(crate) use scale::dimension_ids;
+
+use super::header::Draft;
+use super::heap::HeapBuilder;
+use super::message;
+use super::space::Space;
+use super::types::datatype_of;
+use crate::file::{Addr, Sizes};
+use crate::object::kind;
+use crate::place::Arrangement;
+use crate::word::{Dataspace, Datatype, Fill};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{
+    Attribute, CodecSpec, DimId, Endianness, GroupId, Model, NodeId, TypeId, TypeRef, VarId,
+};
+use std::collections::HashMap;
+
+/// Addresses and lengths in files that are written.
+pub(crate) const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+/// Version of the layout message that HDF5 1.8 reads.
+pub(crate) const OLD_LAYOUT: u8 = 3;
+
+/// Describes objects in the words of the file.
+#[derive(Debug)]
+pub(crate) struct Describer<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) sizes: Sizes,
+    /// Where objects are; those that are not here yet are taken to be at 0.
+    pub(crate) addrs: &'a HashMap<Object, Addr>,
+    /// What the file calls each dimension.
+    pub(crate) ids: &'a HashMap<DimId, i32>,
+    /// What has variable length goes here.
+    pub(crate) heap: &'a mut HeapBuilder,
+    pub(crate) space: &'a mut Space,
+}
+
+/// How a variable's elements are stored.
+#[derive(Debug)]
+pub(crate) struct Stowed<'a> {
+    pub(crate) datatype: &'a Datatype,
+    pub(crate) arrangement: Arrangement,
+    pub(crate) filters: &'a [CodecSpec],
+    /// Bytes of one element of fill as they are stored.
+    pub(crate) fill: Fill,
+}
+
+impl Describer<'_> {
+    /// The messages of a group: `extra` attributes come before its own.
+    ///
+    /// # Errors
+    /// What cannot be described, by name.
+    pub(crate) fn group(&mut self, id: GroupId, extra: &[Attribute]) -> Result<Vec<Draft>> {
+        let members = members(self.model, id)?;
+        let mut drafts = vec![
+            plain(kind::LINK_INFO, message::link_info(members.len() as u64, self.sizes)),
+            constant(kind::GROUP_INFO, message::group_info()),
+        ];
+        for (order, (name, object)) in members.iter().enumerate() {
+            let body = message::link(name, order as u64, self.addr(*object), self.sizes)?;
+            drafts.push(plain(kind::LINK, body));
+        }
+        let extra = extra.iter().map(|attribute| self.encoded(attribute)).collect::<Result<Vec<_>>>()?;
+        self.with_attributes(drafts, extra, NodeId::Group(id))
+    }
+
+    /// The messages of a committed type.
+    ///
+    /// # Errors
+    /// When the type cannot be stored.
+    pub(crate) fn committed(&mut self, id: TypeId) -> Result<Vec<Draft>> {
+        let datatype = datatype_of(self.model, TypeRef::User(id), Endianness::Native)?;
+        let mut drafts = vec![constant(kind::DATATYPE, message::datatype(&datatype)?)];
+        let count = 1 + self.users(TypeRef::User(id));
+        if count != 1 {
+            drafts.push(plain(kind::REFERENCE_COUNT, message::reference_count(count)));
+        }
+        Ok(drafts)
+    }
+
+    /// How many datasets and attributes are of that type.
+    fn users(&self, ty: TypeRef) -> u32 {
+        let model = self.model;
+        let datasets =
+            model.variables().into_iter().filter(|id| model.variable(*id).is_some_and(|v| v.ty == ty));
+        let attributes = model.nodes().into_iter().filter_map(|node| model.attributes(node)?.known());
+        let attributes = attributes.flat_map(|list| list.iter()).filter(|attribute| attribute.ty == ty);
+        u32::try_from(datasets.count() + attributes.count()).unwrap_or(u32::MAX)
+    }
+
+    /// The messages of the dataset that a dimension without variable is.
+    ///
+    /// # Errors
+    /// When its references cannot be stored.
+    pub(crate) fn dimension(&mut self, id: DimId) -> Result<Vec<Draft>> {
+        let len = self.model.dimension(id).map(|dimension| dimension.len);
+        let len = len.ok_or_else(|| Error::not_found("no such dimension"))?;
+        let current = len.current();
+        let max = if len.is_unlimited() { None } else { Some(current) };
+        let space = Dataspace::Simple { dims: vec![current], max: vec![max] };
+        let arrangement = if len.is_unlimited() {
+            let index = crate::place::IndexKind::BTree1;
+            Arrangement::Chunked {
+                shape: vec![1],
+                index,
+                addr: None,
+                edges_unfiltered: false,
+                version: OLD_LAYOUT,
+            }
+        } else {
+            Arrangement::Contiguous { addr: None, byte_len: current.saturating_mul(4) }
+        };
+        let datatype = scale::placeholder(self.model)?;
+        let stowed = Stowed { datatype: &datatype, arrangement, filters: &[], fill: Fill::default() };
+        let drafts = self.dataset(&space, &stowed)?;
+        let attributes = self.scale_attributes(id, None)?;
+        self.finished(drafts, attributes)
+    }
+
+    /// The messages of a variable's dataset.
+    ///
+    /// # Errors
+    /// What cannot be described, by name.
+    pub(crate) fn variable(&mut self, id: VarId, stowed: &Stowed<'_>) -> Result<Vec<Draft>> {
+        let drafts = self.dataset(&self.space_of(id), stowed)?;
+        let hidden = self.hidden_attributes(id)?;
+        self.with_attributes(drafts, hidden, NodeId::Variable(id))
+    }
+
+    /// The dataspace of a variable, as long as its dimensions are now.
+    pub(crate) fn space_of(&self, id: VarId) -> Dataspace {
+        let dims = self.model.shape(id);
+        if dims.is_empty() {
+            return Dataspace::Scalar;
+        }
+        let growing = self.model.growing(id);
+        let max = dims.iter().zip(growing).map(|(len, grows)| (!grows).then_some(*len)).collect();
+        Dataspace::Simple { dims, max }
+    }
+
+    fn dataset(&mut self, space: &Dataspace, stowed: &Stowed<'_>) -> Result<Vec<Draft>> {
+        let Stowed { datatype, arrangement, filters, fill } = stowed;
+        let allocation = match arrangement {
+            Arrangement::Compact(_) => 1,
+            Arrangement::Chunked { .. } => 3,
+            _ => 2,
+        };
+        let mut drafts = vec![
+            plain(kind::DATASPACE, message::dataspace(space, self.sizes)),
+            self.datatype(datatype)?,
+            constant(kind::FILL, message::fill(fill, allocation)?),
+            plain(kind::LAYOUT, message::layout(arrangement, datatype.byte_len, self.sizes)?),
+        ];
+        if !filters.is_empty() {
+            drafts.push(constant(kind::PIPELINE, message::pipeline(filters)?));
+        }
+        Ok(drafts)
+    }
+
+    /// A datatype, or where the committed one is.
+    fn datatype(&self, datatype: &Datatype) -> Result<Draft> {
+        let (flags, body) = match datatype.committed {
+            Some(addr) => (CONSTANT | SHARED, message::shared(addr, self.sizes)),
+            None => (CONSTANT, message::datatype(datatype)?),
+        };
+        Ok(Draft { kind: kind::DATATYPE, flags, order: 0, body })
+    }
+
+    /// Where an object is.
+    pub(crate) fn addr(&self, object: Object) -> Addr {
+        self.addrs.get(&object).copied().unwrap_or(Addr(0))
+    }
+
+    /// The datatype of a type: the committed one where there is one.
+    pub(crate) fn type_of(&self, ty: TypeRef, order: Endianness) -> Result<Datatype> {
+        let mut datatype = datatype_of(self.model, ty, order)?;
+        if let TypeRef::User(id) = ty {
+            datatype.committed = Some(self.addr(Object::Type(id)));
+        }
+        Ok(datatype)
+    }
+
+    /// Adds attributes: those that netCDF hides, then those of the model.
+    fn with_attributes(
+        &mut self,
+        drafts: Vec<Draft>,
+        mut attributes: Vec<Bytes>,
+        node: NodeId,
+    ) -> Result<Vec<Draft>> {
+        let path = match node {
+            NodeId::Group(id) => self.model.group_path(id),
+            NodeId::Variable(id) => self.model.variable_path(id),
+        };
+        let model = self.model;
+        let known = model.attributes(node).and_then(|state| state.known());
+        for attribute in known.into_iter().flat_map(|list| list.iter()) {
+            let body = attribute::check_name(attribute).and_then(|()| self.encoded(attribute));
+            attributes.push(body.map_err(|error| error.at_path(path.clone()))?);
+        }
+        self.finished(drafts, attributes).map_err(|error| error.at_path(path))
+    }
+
+    /// The messages with these attributes, in this order.
+    fn finished(&self, mut drafts: Vec<Draft>, attributes: Vec<Bytes>) -> Result<Vec<Draft>> {
+        let count = u16::try_from(attributes.len()).map_err(|_| {
+            Error::unsupported(format!("{} attributes of one object: HDF5 numbers 65535", attributes.len()))
+        })?;
+        drafts.push(plain(kind::ATTRIBUTE_INFO, message::attribute_info(count, self.sizes)));
+        let numbered = attributes.into_iter().zip(0..);
+        drafts.extend(numbered.map(|(body, order)| Draft { kind: kind::ATTRIBUTE, flags: 0, order, body }));
+        Ok(drafts)
+    }
+}
+
+fn plain(kind: u16, body: Bytes) -> Draft {
+    Draft { kind, flags: 0, order: 0, body }
+}
+
+/// A message that never changes.
+fn constant(kind: u16, body: Bytes) -> Draft {
+    Draft { kind, flags: CONSTANT, order: 0, body }
+}
+
+const CONSTANT: u8 = 1;
+const SHARED: u8 = 2;

@@ -1,5 +1,16 @@
 //! Where written bytes go, and the order in which they become true (hdf5-netcdf4.md I.3, J.5).
+mod chunking;
+mod create;
+mod form;
+mod held;
+mod image;
+
+pub(crate) use form::{Arranged, Form};
+pub(crate) use held::{Held, run_of};
+pub(crate) use image::superblock;
+
 use super::update::update;
+use create::Creation;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 
@@ -13,6 +24,16 @@ pub enum Structures {
     V110,
 }
 
+/// How chunk shapes are chosen where the caller gives none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DefaultChunks {
+    /// About 4 MiB, for reading of maps and of series alike.
+    #[default]
+    Balanced,
+    /// As netCDF-C does.
+    NetcdfC,
+}
+
 /// Writes netCDF-4 files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hdf5Writer {
@@ -20,22 +41,33 @@ pub struct Hdf5Writer {
     pub classic_model: bool,
     /// Which structures new files have.
     pub structures: Structures,
+    /// How chunk shapes are chosen.
+    pub chunks: DefaultChunks,
     /// Bytes at the front for the metadata; `None`: as many as the definitions need when the first data come, and some
     /// more.
     pub reserve: Option<u64>,
-    /// Chunks begin at multiples of this many bytes.
+    /// Chunks begin at multiples of this many bytes, a power of two.
     pub align: u64,
 }
 
 impl Default for Hdf5Writer {
     fn default() -> Self {
-        Self { classic_model: false, structures: Structures::default(), reserve: None, align: 8 }
+        Self {
+            classic_model: false,
+            structures: Structures::default(),
+            chunks: DefaultChunks::default(),
+            reserve: None,
+            align: 8,
+        }
     }
 }
 
 impl Writing for Hdf5Writer {
-    fn create(&self, _: &ObjectId) -> Result<Box<dyn Placer>> {
-        Err(Error::unsupported("writing of HDF5 files"))
+    fn create(&self, root: &ObjectId) -> Result<Box<dyn Placer>> {
+        if !self.align.is_power_of_two() {
+            return Err(Error::invalid(format!("alignment {} is no power of two", self.align)));
+        }
+        Ok(Box::new(Creation::new(root.clone(), self.clone())))
     }
 
     fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {

@@ -44,10 +44,15 @@ impl Space {
         self.leaving.push((addr, len));
     }
 
+    /// Gives back a place that no reader knows of: it can be had again at once.
+    pub(crate) fn free(&mut self, addr: Addr, len: u64) {
+        self.free.entry(len).or_default().push(addr.0);
+    }
+
     /// What was planned is durable.
     pub(crate) fn committed(&mut self) {
         for (addr, len) in std::mem::take(&mut self.leaving) {
-            self.free.entry(len).or_default().push(addr.0);
+            self.free(addr, len);
         }
     }
 }

@@ -1,0 +1,95 @@
+//! Attributes as netCDF-C writes them (hdf5-netcdf4.md C.5, H.6).
+use super::{Describer, message};
+use crate::word::{Class, Dataspace, Datatype, Padding};
+use crate::write::value::encode_values;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Attribute, Endianness, Values};
+
+/// Names with a meaning of their own in the file.
+const RESERVED: [&str; 8] = [
+    "CLASS",
+    "NAME",
+    "DIMENSION_LIST",
+    "REFERENCE_LIST",
+    "_Netcdf4Dimid",
+    "_Netcdf4Coordinates",
+    "_NCProperties",
+    "_nc3_strict",
+];
+
+/// Most bytes of an attribute's message.
+const MOST: usize = 65_535;
+
+/// Refuses names with a meaning of their own.
+pub(super) fn check_name(attribute: &Attribute) -> Result<()> {
+    if RESERVED.contains(&attribute.name.as_str()) {
+        return Err(Error::unsupported(format!(
+            "attribute {:?}: netCDF-4 keeps this name for itself",
+            attribute.name
+        )));
+    }
+    Ok(())
+}
+
+impl Describer<'_> {
+    /// The message of an attribute.
+    ///
+    /// # Errors
+    /// When its values cannot be stored, or are too many.
+    pub(crate) fn encoded(&mut self, attribute: &Attribute) -> Result<Bytes> {
+        let encoded = match &attribute.values {
+            Values::Char(text) => self.text(&attribute.name, text),
+            values => self.list(attribute, values),
+        };
+        encoded.map_err(|error| {
+            let message = format!("attribute {:?}: {}", attribute.name, error.message());
+            Error::new(error.kind(), message)
+        })
+    }
+
+    /// Characters: one text of fixed length, without room for a NUL.
+    fn text(&mut self, name: &str, text: &[u8]) -> Result<Bytes> {
+        let space = if text.is_empty() { Dataspace::Null } else { Dataspace::Scalar };
+        self.raw(name, &text_type(text.len().max(1)), &space, text)
+    }
+
+    fn list(&mut self, attribute: &Attribute, values: &Values) -> Result<Bytes> {
+        let datatype = self.type_of(attribute.ty, Endianness::Native)?;
+        let data = encode_values(&datatype, values, 0..values.len(), self.heap, self.space)?;
+        let space = match values.len() as u64 {
+            0 => Dataspace::Null,
+            count => row(count),
+        };
+        self.raw(&attribute.name, &datatype, &space, &data)
+    }
+
+    /// The message of an attribute whose elements are at hand.
+    ///
+    /// # Errors
+    /// When they are too many.
+    pub(super) fn raw(
+        &self,
+        name: &str,
+        datatype: &Datatype,
+        space: &Dataspace,
+        data: &[u8],
+    ) -> Result<Bytes> {
+        let body = message::attribute(name, datatype, space, data, self.sizes)?;
+        if body.len() > MOST {
+            let message = format!("{} bytes are more than the {MOST} of a message", body.len());
+            return Err(Error::unsupported(message));
+        }
+        Ok(body)
+    }
+}
+
+/// Text of a fixed number of bytes.
+pub(super) fn text_type(len: usize) -> Datatype {
+    Datatype { byte_len: len as u64, class: Class::Text(Padding::NulTerminated), committed: None }
+}
+
+/// A list of that many elements.
+pub(super) fn row(count: u64) -> Dataspace {
+    Dataspace::Simple { dims: vec![count], max: vec![Some(count)] }
+}

@@ -1,0 +1,73 @@
+//! Which objects a model has, and what they are called in the file (hdf5-netcdf4.md H.1, H.2, H.4).
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// An object of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Object {
+    Group(GroupId),
+    Type(TypeId),
+    /// A dimension that has no coordinate variable.
+    Dimension(DimId),
+    Variable(VarId),
+}
+
+/// The links of a group, in creation order: types, dimensions without variable, variables, groups.
+///
+/// # Errors
+/// `Invalid` when two members would have one name.
+pub(crate) fn members(model: &Model, id: GroupId) -> Result<Vec<(String, Object)>> {
+    let Some(group) = model.group(id) else { return Err(Error::not_found("no such group")) };
+    let mut list: Vec<(String, Object)> = Vec::new();
+    let types =
+        group.types.iter().filter_map(|id| Some((model.user_type(*id)?.name.clone(), Object::Type(*id))));
+    list.extend(types);
+    for &dim in &group.dims {
+        if let (Some(dimension), None) = (model.dimension(dim), coordinate(model, dim)) {
+            list.push((dimension.name.clone(), Object::Dimension(dim)));
+        }
+    }
+    list.extend(group.vars.iter().map(|id| (dataset_name(model, *id).into_owned(), Object::Variable(*id))));
+    let groups =
+        group.groups.iter().filter_map(|id| Some((model.group(*id)?.name.clone(), Object::Group(*id))));
+    list.extend(groups);
+    let mut names = HashSet::new();
+    if let Some((name, _)) = list.iter().find(|(name, _)| !names.insert(name.as_str())) {
+        let message = format!("two members named {name:?}: an HDF5 group has one object of a name");
+        return Err(Error::unsupported(message).at_path(model.group_path(id)));
+    }
+    Ok(list)
+}
+
+/// The dataset that a dimension is.
+pub(crate) fn scale_of(model: &Model, dim: DimId) -> Object {
+    coordinate(model, dim).map_or(Object::Dimension(dim), Object::Variable)
+}
+
+/// The variable that is a dimension's scale: of its name, in its group, with it as the first axis.
+fn coordinate(model: &Model, dim: DimId) -> Option<VarId> {
+    let id = model.variable_in(model.dimension_group(dim)?, &model.dimension(dim)?.name)?;
+    (model.variable(id)?.dims.first() == Some(&dim)).then_some(id)
+}
+
+/// The dimension whose scale a variable is.
+pub(crate) fn dimension_of(model: &Model, var: VarId) -> Option<DimId> {
+    let first = *model.variable(var)?.dims.first()?;
+    (coordinate(model, first) == Some(var)).then_some(first)
+}
+
+/// The name of a variable's dataset: marked when it is named like a dimension without being its scale.
+pub(crate) fn dataset_name(model: &Model, var: VarId) -> Cow<'_, str> {
+    let Some(variable) = model.variable(var) else { return Cow::Borrowed("") };
+    let namesake = model.variable_group(var).and_then(|group| model.dimension_in(group, &variable.name));
+    match namesake {
+        Some(_) if dimension_of(model, var).is_none() => {
+            Cow::Owned(format!("{NO_COORDINATE}{}", variable.name))
+        }
+        _ => Cow::Borrowed(&variable.name),
+    }
+}
+
+const NO_COORDINATE: &str = "_nc4_non_coord_";

@@ -1,0 +1,110 @@
+//! What ties dimensions and variables together (hdf5-netcdf4.md H.2, H.3, H.4).
+use super::attribute::{row, text_type};
+use super::{Describer, Object, dimension_of, scale_of};
+use crate::word::{Class, Dataspace, Datatype, Member, ReferenceKind};
+use crate::write::out::Out;
+use crate::write::types::datatype_of;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Atomic, DimId, Endianness, Model, TypeRef, VarId};
+use std::collections::HashMap;
+
+/// What `NAME` begins with when a scale is no variable.
+const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable.";
+/// Bytes of an object reference.
+const REFERENCE: usize = 8;
+/// Most back pointers that fit an attribute; a scale with more goes without, as readers do not need them.
+const MOST_REFERENCES: usize = 4000;
+
+/// Numbers for all dimensions, in the order of the groups.
+pub(crate) fn dimension_ids(model: &Model) -> HashMap<DimId, i32> {
+    let groups = model.walk().into_iter().filter_map(|id| model.group(id));
+    groups.flat_map(|group| group.dims.iter().copied()).zip(0..).collect()
+}
+
+/// The datatype of a scale that is no variable; nothing is ever stored of it.
+pub(super) fn placeholder(model: &Model) -> Result<Datatype> {
+    datatype_of(model, Atomic::Float.into(), Endianness::Big)
+}
+
+impl Describer<'_> {
+    /// The attributes that netCDF hides at a variable.
+    pub(super) fn hidden_attributes(&mut self, id: VarId) -> Result<Vec<Bytes>> {
+        let dims = self.model.variable(id).map(|variable| variable.dims.clone()).unwrap_or_default();
+        if dims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids = self.integers("_Netcdf4Coordinates", &dims, &row(dims.len() as u64))?;
+        let mut attributes = match dimension_of(self.model, id) {
+            Some(dim) => self.scale_attributes(dim, Some(id))?,
+            None => vec![self.dimension_list(&dims)?],
+        };
+        attributes.push(ids);
+        Ok(attributes)
+    }
+
+    /// What makes a dataset the scale of a dimension: the one of that variable, or one of its own.
+    pub(super) fn scale_attributes(&mut self, dim: DimId, var: Option<VarId>) -> Result<Vec<Bytes>> {
+        let dimension = self.model.dimension(dim).ok_or_else(|| Error::not_found("no such dimension"))?;
+        let mut name = match var {
+            Some(_) => dimension.name.clone(),
+            None => format!("{NO_VARIABLE}{:10}", dimension.len.current()),
+        };
+        name.push('\0');
+        let class = b"DIMENSION_SCALE\0";
+        let mut attributes = vec![
+            self.raw("CLASS", &text_type(class.len()), &Dataspace::Scalar, class)?,
+            self.raw("NAME", &text_type(name.len()), &Dataspace::Scalar, name.as_bytes())?,
+            self.integers("_Netcdf4Dimid", &[dim], &Dataspace::Scalar)?,
+        ];
+        attributes.extend(self.reference_list(dim)?);
+        Ok(attributes)
+    }
+
+    fn integers(&mut self, name: &str, dims: &[DimId], space: &Dataspace) -> Result<Bytes> {
+        let datatype = datatype_of(self.model, TypeRef::Atomic(Atomic::Int), Endianness::Little)?;
+        let ids = dims.iter().map(|dim| self.ids.get(dim).copied().unwrap_or(-1));
+        let data: Vec<u8> = ids.flat_map(i32::to_le_bytes).collect();
+        self.raw(name, &datatype, space, &data)
+    }
+
+    /// The scales of all axes.
+    fn dimension_list(&mut self, dims: &[DimId]) -> Result<Bytes> {
+        let mut data = Out::new();
+        for dim in dims {
+            let scale = self.addr(scale_of(self.model, *dim));
+            let (collection, index) = self.heap.add(&scale.0.to_le_bytes(), self.space)?;
+            data.u32(1).addr(Some(collection), self.sizes).u32(index);
+        }
+        let base = Box::new(reference());
+        let datatype = Datatype { byte_len: 16, class: Class::Vlen(base), committed: None };
+        self.raw("DIMENSION_LIST", &datatype, &row(dims.len() as u64), &data.finish())
+    }
+
+    /// Who uses a dimension, and as which axis; nothing when nobody does.
+    fn reference_list(&mut self, dim: DimId) -> Result<Option<Bytes>> {
+        let (mut data, mut count) = (Out::new(), 0);
+        for var in self.model.users_of(dim).filter(|var| dimension_of(self.model, *var).is_none()) {
+            let dims = self.model.variable(var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+            for (axis, _) in
+                dims.iter().zip(0u32..).filter(|(used, _)| **used == dim).map(|(used, axis)| (axis, used))
+            {
+                data.addr(Some(self.addr(Object::Variable(var))), self.sizes).u32(axis).zeros(4);
+                count += 1;
+            }
+        }
+        if count == 0 || count > MOST_REFERENCES {
+            return Ok(None);
+        }
+        let number = datatype_of(self.model, TypeRef::Atomic(Atomic::UInt), Endianness::Little)?;
+        let member = |name: &str, offset, datatype| Member { name: name.to_owned(), offset, datatype };
+        let members = [member("dataset", 0, reference()), member("dimension", 8, number)];
+        let datatype = Datatype { byte_len: 16, class: Class::Compound(members.into()), committed: None };
+        self.raw("REFERENCE_LIST", &datatype, &row(count as u64), &data.finish()).map(Some)
+    }
+}
+
+fn reference() -> Datatype {
+    let class = Class::Reference(ReferenceKind::Object);
+    Datatype { byte_len: REFERENCE as u64, class, committed: None }
+}

@@ -1,0 +1,192 @@
+//! Chunk shapes where the caller gives none.
+use super::DefaultChunks;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{DimensionLen, Model, Storage, VarId};
+
+/// Bytes of a chunk that is chosen here, at most.
+const CHUNK_BYTES: u64 = 4 << 20;
+/// Elements of a growing one-dimensional variable in a chunk, at least.
+const SERIES_LEN: u64 = 1024;
+/// Records of which none is there yet are gathered into chunks of about this many bytes.
+const RECORD_BYTES: u64 = 1 << 20;
+
+/// The chunk shape of a variable: the caller's, not longer than fixed axes, or one that is chosen.
+///
+/// # Errors
+/// `Invalid` when the caller's shape has another rank or a zero.
+pub(super) fn chunk_shape(model: &Model, var: VarId, element: u64, rule: DefaultChunks) -> Result<Vec<u64>> {
+    let Some(variable) = model.variable(var) else { return Err(Error::internal("no such variable")) };
+    let len = |dim| model.dimension(dim).map_or(DimensionLen::Fixed(1), |dimension| dimension.len);
+    let axes: Vec<DimensionLen> = variable.dims.iter().map(|dim| len(*dim)).collect();
+    match (&variable.storage, rule) {
+        (Storage::Chunked(shape), _) if shape.len() != axes.len() || shape.contains(&0) => {
+            Err(Error::invalid(format!("chunk shape {shape:?} does not fit {} dimensions", axes.len())))
+        }
+        (Storage::Chunked(shape), _) => {
+            Ok(shape.iter().zip(&axes).map(|(chunk, axis)| fitting(*chunk, *axis)).collect())
+        }
+        (_, DefaultChunks::Balanced) => Ok(balanced(&axes, element.max(1))),
+        (_, DefaultChunks::NetcdfC) => Ok(as_netcdf_c(&axes, element.max(1))),
+    }
+}
+
+/// HDF5 has no chunk that is longer than an axis that cannot grow.
+fn fitting(chunk: u64, axis: DimensionLen) -> u64 {
+    match axis {
+        DimensionLen::Fixed(len) => chunk.min(len.max(1)),
+        DimensionLen::Unlimited(_) => chunk,
+    }
+}
+
+/// Reading a map (all axes but the first) and reading a series (along the first axis, or the one that grows) touch
+/// about as many chunks each. Where nothing is known of the length of the axis that grows, chunks hold few records, so
+/// that appending one rewrites little.
+fn balanced(axes: &[DimensionLen], element: u64) -> Vec<u64> {
+    let limit = (CHUNK_BYTES / element).max(1);
+    let mut shape: Vec<u64> = axes.iter().map(|axis| axis.current().max(1)).collect();
+    if let [DimensionLen::Unlimited(len)] = axes {
+        return vec![(*len).clamp(SERIES_LEN.min(limit), limit)];
+    }
+    let growing = axes.iter().position(|axis| axis.is_unlimited());
+    let series = growing.or((axes.len() > 2).then_some(0));
+    let all = product(&shape);
+    let chunks = all.div_ceil(limit);
+    if let Some(len) = series.and_then(|axis| shape.get_mut(axis)) {
+        *len = len.div_ceil(chunks.isqrt().max(1));
+        let along = *len;
+        let mut others = shape.clone();
+        if let Some(slot) = series.and_then(|axis| others.get_mut(axis)) {
+            *slot = 1;
+        }
+        shrink(&mut others, (limit / along).max(1));
+        if let Some(slot) = series.and_then(|axis| others.get_mut(axis)) {
+            *slot = along;
+        }
+        shape = others;
+    }
+    shrink(&mut shape, limit);
+    gather_records(&mut shape, axes, (RECORD_BYTES / element).clamp(1, limit));
+    shape
+}
+
+/// Halves the longest axis until the product is at most `limit`, and leaves no nearly empty last chunk.
+fn shrink(shape: &mut [u64], limit: u64) {
+    let whole = shape.to_vec();
+    while product(shape) > limit {
+        let Some(longest) = shape.iter_mut().max() else { return };
+        *longest = longest.div_ceil(2);
+    }
+    for (chunk, len) in shape.iter_mut().zip(&whole) {
+        *chunk = len.div_ceil(len.div_ceil(*chunk));
+    }
+}
+
+/// Lengthens the first growing axis while nothing is there along it and records are small.
+fn gather_records(shape: &mut [u64], axes: &[DimensionLen], limit: u64) {
+    let room = (limit / product(shape).max(1)).max(1);
+    let first = axes.iter().position(|axis| *axis == DimensionLen::Unlimited(0));
+    if let Some(chunk) = first.and_then(|axis| shape.get_mut(axis)) {
+        *chunk = room.min(SERIES_LEN);
+    }
+}
+
+/// As netCDF-C chooses: one record, each fixed axis cut by the same factor to about 16 MiB.
+fn as_netcdf_c(axes: &[DimensionLen], element: u64) -> Vec<u64> {
+    const CHUNK_BYTES: u64 = 16 << 20;
+    const SERIES_BYTES: u64 = 4096;
+    let limit = (CHUNK_BYTES / element).max(1);
+    let fixed: Vec<u64> =
+        axes.iter().filter(|axis| !axis.is_unlimited()).map(|axis| axis.current().max(1)).collect();
+    match axes {
+        [DimensionLen::Unlimited(_)] => return vec![(SERIES_BYTES / element).max(1)],
+        _ if fixed.is_empty() => return vec![root(limit, axes.len()); axes.len()],
+        _ => {}
+    }
+    let all = product(&fixed);
+    let cut = |len: u64| match all > limit {
+        // len * (limit / all) ^ (1 / n), as the n-th root of whole numbers.
+        true => root_of_share(len, limit, all, fixed.len()).clamp(1, len),
+        false => len,
+    };
+    let even = |len: u64| len.div_ceil(len.div_ceil(cut(len)).max(1));
+    axes.iter().map(|axis| if axis.is_unlimited() { 1 } else { even(axis.current().max(1)) }).collect()
+}
+
+/// The largest number whose `degree`-th power is at most `value`.
+fn root(value: u64, degree: usize) -> u64 {
+    let degree = u32::try_from(degree).unwrap_or(u32::MAX);
+    let fits = |root: u64| root.checked_pow(degree).is_some_and(|power| power <= value);
+    let (mut low, mut high) = (1, value.max(1));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if fits(middle) { low = middle } else { high = middle - 1 }
+    }
+    low
+}
+
+/// `len` times the `degree`-th root of `limit / all`: all axes become shorter by one factor, found in 1024ths.
+fn root_of_share(len: u64, limit: u64, all: u64, degree: usize) -> u64 {
+    let fits =
+        |share: u128| (0..degree).fold(u128::from(all), |rest, _| rest * share / 1024) <= u128::from(limit);
+    let share = (1..=1024u128).rev().find(|share| fits(*share)).unwrap_or(1);
+    u64::try_from(u128::from(len) * share / 1024).unwrap_or(len)
+}
+
+fn product(shape: &[u64]) -> u64 {
+    shape.iter().fold(1, |product, len| product.saturating_mul(*len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use DimensionLen::{Fixed, Unlimited};
+
+    #[test]
+    fn small_variables_are_one_chunk() {
+        assert_eq!(balanced(&[Fixed(180), Fixed(360)], 4), [180, 360]);
+        assert_eq!(balanced(&[Unlimited(12), Fixed(180), Fixed(360)], 4), [12, 180, 360]);
+    }
+
+    #[test]
+    fn a_map_and_a_series_touch_about_as_many_chunks() {
+        for axes in [
+            [Fixed(8760), Fixed(721), Fixed(1440)],
+            [Unlimited(1000), Fixed(2000), Fixed(3000)],
+            [Unlimited(100_000), Fixed(96), Fixed(144)],
+        ] {
+            let shape = balanced(&axes, 4);
+            let bytes = product(&shape) * 4;
+            assert!((1 << 20..=4 << 20).contains(&bytes), "{shape:?}");
+            let counts: Vec<u64> =
+                axes.iter().zip(&shape).map(|(axis, chunk)| axis.current().div_ceil(*chunk)).collect();
+            let (series, map) = (counts[0], counts[1] * counts[2]);
+            assert!(series <= map * 4 && map <= series * 4, "{shape:?}: {series} and {map}");
+        }
+    }
+
+    #[test]
+    fn appending_rewrites_little() {
+        assert_eq!(balanced(&[Unlimited(0), Fixed(1000), Fixed(1000)], 4), [1, 1000, 1000]);
+        assert_eq!(balanced(&[Unlimited(0), Fixed(256)], 4), [1024, 256]);
+        assert_eq!(balanced(&[Unlimited(0)], 8), [1024]);
+    }
+
+    #[test]
+    fn several_axes_may_grow() {
+        assert_eq!(balanced(&[Unlimited(0), Unlimited(0)], 8), [1024, 1]);
+    }
+
+    #[test]
+    fn the_rule_of_netcdf_c_keeps_single_records() {
+        assert_eq!(as_netcdf_c(&[Unlimited(5)], 4), [1024]);
+        assert_eq!(as_netcdf_c(&[Unlimited(5), Fixed(100), Fixed(200)], 4), [1, 100, 200]);
+        assert_eq!(as_netcdf_c(&[Unlimited(0), Unlimited(0)], 4), [2048, 2048]);
+        let cut = as_netcdf_c(&[Unlimited(5), Fixed(4000), Fixed(8000)], 4);
+        assert_eq!(cut[0], 1);
+        assert_eq!(
+            (cut[1].abs_diff(cut[2] / 2) <= 2, product(&cut) * 4 <= 17 << 20),
+            (true, true),
+            "{cut:?}"
+        );
+    }
+}

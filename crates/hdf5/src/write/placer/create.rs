@@ -1,0 +1,307 @@
+//! A file that is being created.
+//!
+//! Chunks are put as they come, behind the room that is kept for the metadata. Every commit puts all metadata anew, in a
+//! place where no reader looks, and the superblock last.
+use super::form::{Arranged, Form};
+use super::held::{Held, run_of};
+use super::image::{Image, Images, superblock};
+use super::{Hdf5Writer, Structures};
+use crate::file::{Addr, File, Ranks};
+use crate::word::ValueResolver;
+use crate::write::Stored;
+use crate::write::heap::HeapBuilder;
+use crate::write::objects::SIZES;
+use crate::write::space::Space;
+use crate::write::value::encode_values;
+use bytes::Bytes;
+use ncirrus_layout::{
+    Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Resolver,
+    Result, Step, Tag, View, Work,
+};
+use ncirrus_model::{CodecSpace, FillValue, Model, Values, VarId};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A file that is being created.
+#[derive(Debug)]
+pub(crate) struct Creation {
+    root: ObjectId,
+    choices: Hdf5Writer,
+    model: Model,
+    tracks: HashMap<VarId, Track>,
+    /// Where data go; `None` before the first come.
+    space: Option<Space>,
+    /// Bytes at the front that are kept for metadata.
+    front: u64,
+    heap: HeapBuilder,
+    /// Where the metadata are that readers see, and those that are being put.
+    committed: Option<(Addr, u64)>,
+    planned: Option<(Addr, u64)>,
+}
+
+/// A variable: how it is stored, and what of it.
+#[derive(Debug, Clone)]
+pub(super) struct Track {
+    pub(super) form: Form,
+    pub(super) held: Held,
+    path: String,
+    /// The shape of contiguous data.
+    shape: Vec<u64>,
+    fills: bool,
+}
+
+impl Creation {
+    pub(super) fn new(root: ObjectId, choices: Hdf5Writer) -> Self {
+        Self {
+            root,
+            choices,
+            model: Model::new(),
+            tracks: HashMap::new(),
+            space: None,
+            front: 0,
+            heap: HeapBuilder::new(SIZES),
+            committed: None,
+            planned: None,
+        }
+    }
+
+    /// Takes over a changed model; nothing is changed when it does not fit.
+    fn adopt(&mut self, model: &Model) -> Result<()> {
+        let mut tracks = HashMap::new();
+        for var in model.variables() {
+            let old = self.tracks.get(&var).filter(|track| !track.held.is_empty());
+            let (form, held) = match old {
+                Some(track) => (track.form.clone(), track.held.clone()),
+                None => {
+                    let form = Form::new(model, var, &self.choices)?;
+                    let held = Held::nothing(form.arranged);
+                    (form, held)
+                }
+            };
+            let fills = model.variable(var).is_some_and(|variable| variable.fill != FillValue::None);
+            let (path, shape) = (model.variable_path(var), model.shape(var));
+            tracks.insert(var, Track { form, held, path, shape, fills });
+        }
+        self.images(model, &tracks).check()?;
+        (self.tracks, self.model) = (tracks, model.clone());
+        Ok(())
+    }
+
+    fn images<'a>(&'a self, model: &'a Model, tracks: &'a HashMap<VarId, Track>) -> Images<'a> {
+        Images {
+            model,
+            tracks,
+            newer: self.choices.structures == Structures::V110,
+            strict: self.choices.classic_model,
+        }
+    }
+
+    fn track(&self, var: VarId) -> Result<&Track> {
+        self.tracks.get(&var).ok_or_else(|| Error::not_found("the variable is not defined in the file"))
+    }
+
+    /// Makes room at the front when the first data come.
+    fn open_space(&mut self) -> Result<()> {
+        if self.space.is_none() {
+            let front = match self.choices.reserve {
+                Some(reserve) => reserve,
+                None => self.images(&self.model, &self.tracks).reserve()?,
+            };
+            self.front = front.max(SUPERBLOCK).next_multiple_of(self.choices.align.max(8));
+            self.space = Some(Space::new(self.front));
+        }
+        Ok(())
+    }
+
+    fn put_at(&self, addr: Addr, body: Bytes) -> Put {
+        Put::Patch { object: self.root.clone(), offset: addr.0, body }
+    }
+
+    /// Stores a cell's bytes.
+    fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+        self.open_space()?;
+        let (align, is_open) = (self.choices.align, self.committed.is_none());
+        let missing = || Error::not_found("the variable is not defined in the file");
+        let (Some(track), Some(space)) = (self.tracks.get_mut(&var), &mut self.space) else {
+            return Err(missing());
+        };
+        let addr = match &mut track.held {
+            Held::Compact(held) => {
+                *held = Some(body);
+                return Ok(Vec::new());
+            }
+            Held::Run { addr, cells } => {
+                let range = run_of(&track.form, &track.shape, cell)?;
+                let start = match *addr {
+                    Some(start) => start,
+                    None => {
+                        let total = track
+                            .shape
+                            .iter()
+                            .try_fold(track.form.datatype.byte_len, |total, len| total.checked_mul(*len));
+                        let total =
+                            total.ok_or_else(|| Error::limit("the variable has more than 2^64 bytes"))?;
+                        *addr.insert(space.take(total, align))
+                    }
+                };
+                cells.insert(cell.to_vec());
+                Addr(start.0.saturating_add(range.start))
+            }
+            Held::Chunks(chunks) => {
+                let len = body.len() as u64;
+                let old = chunks.get(cell).copied();
+                let addr = match old {
+                    Some(old) if is_open && len <= old.len => old.addr,
+                    _ => {
+                        if let Some(old) = old {
+                            if is_open {
+                                space.free(old.addr, old.len)
+                            } else {
+                                space.leave(old.addr, old.len)
+                            }
+                        }
+                        space.take(len, align)
+                    }
+                };
+                chunks.insert(cell.to_vec(), Stored { addr, len, mask });
+                addr
+            }
+        };
+        Ok(vec![self.put_at(addr, body)])
+    }
+
+    /// All metadata, where no reader looks: at the front when they fit, else behind everything.
+    fn image(&mut self, model: &Model) -> Result<Image> {
+        self.open_space()?;
+        let front = Addr(SUPERBLOCK);
+        let image = self.images(model, &self.tracks).build(front)?;
+        let in_use = self.committed.is_some_and(|(addr, _)| addr == front);
+        if !in_use && image.end() <= self.front {
+            return Ok(image);
+        }
+        let len = (image.end() - front.0).next_multiple_of(SPARE);
+        let Some(space) = &mut self.space else { return Err(Error::internal("no room is kept")) };
+        let addr = space.take(len, 8);
+        Ok(self.images(model, &self.tracks).build(addr)?.padded(len))
+    }
+
+    fn phases(&mut self, model: &Model) -> Result<Vec<Phase>> {
+        let image = self.image(model)?;
+        let placed = self.space.as_ref().map(Space::end).filter(|end| *end > self.front);
+        let end = placed.unwrap_or(image.end());
+        self.planned = Some((image.start, image.bytes.len() as u64));
+        let head = self.put_at(Addr(0), superblock(end, image.root));
+        let metadata = self.put_at(image.start, image.bytes);
+        Ok([metadata, head].map(|put| Phase { puts: vec![put], rewrite: false }).into())
+    }
+
+    fn at(&self, var: VarId, error: Error) -> Error {
+        let path = self.tracks.get(&var).map(|track| track.path.clone()).unwrap_or_default();
+        error.at_path(path).by("hdf5")
+    }
+
+    fn find(&self, track: &Track, cell: &[u64]) -> Result<ChunkRef> {
+        let bytes =
+            |addr: Addr, len: u64| Location::Bytes(self.root.clone(), addr.0..addr.0.saturating_add(len));
+        let location = match &track.held {
+            Held::Compact(Some(body)) => Location::Inline(body.clone()),
+            Held::Run { addr: Some(addr), cells } if cells.contains(cell) => {
+                let range = run_of(&track.form, &track.shape, cell)?;
+                bytes(Addr(addr.0.saturating_add(range.start)), range.end - range.start)
+            }
+            Held::Chunks(chunks) => match chunks.get(cell) {
+                Some(Stored { addr, len, mask }) => {
+                    return Ok(ChunkRef { location: bytes(*addr, *len), mask: *mask });
+                }
+                None => Location::Absent,
+            },
+            Held::Compact(None) | Held::Run { .. } => Location::Absent,
+        };
+        Ok(ChunkRef::new(location))
+    }
+}
+
+impl Placer for Creation {
+    fn abilities(&self) -> Abilities {
+        Abilities { redefine: true, codecs: Some(CodecSpace::Hdf5), sparse: true, patches: true }
+    }
+
+    fn define(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Put>> {
+        self.adopt(model).map_err(|error| error.by("hdf5"))?;
+        Ok(Vec::new())
+    }
+
+    fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
+        Ok(Arc::clone(&self.track(var)?.form.encoding))
+    }
+
+    fn needs_fill(&self, var: VarId) -> bool {
+        let is_run = |track: &Track| track.form.arranged == Arranged::Contiguous && !track.held.is_empty();
+        self.tracks.get(&var).is_some_and(is_run)
+    }
+
+    fn resolver(&self, var: VarId) -> Option<Arc<dyn Resolver>> {
+        let datatype = Arc::new(self.tracks.get(&var)?.form.datatype.clone());
+        let size = self.space.as_ref().map_or(0, Space::end);
+        let file = Arc::new(File {
+            object: self.root.clone(),
+            tag: Tag::new(""),
+            size,
+            base: 0,
+            sizes: SIZES,
+            version: 2,
+            root: Addr(SUPERBLOCK),
+            ranks: Ranks::default(),
+            shared: None,
+            page: None,
+            warnings: Vec::new(),
+        });
+        Some(Arc::new(ValueResolver { file, datatype, paths: Arc::default() }))
+    }
+
+    fn locate(&self, _: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        let track = self.track(var)?;
+        let located = cells.iter().map(|cell| self.find(track, cell));
+        Ok(located.collect::<Result<_>>().map_err(|error| self.at(var, error))?)
+    }
+
+    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
+        Ok(Prepared::nothing())
+    }
+
+    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<Put>)> {
+        self.open_space()?;
+        let (Some(track), Some(space)) = (self.tracks.get(&var), &mut self.space) else {
+            return Err(Error::not_found("the variable is not defined in the file"));
+        };
+        let stored = encode_values(&track.form.datatype, values, 0..values.len(), &mut self.heap, space);
+        let stored = stored.map_err(|error| self.at(var, error))?;
+        let patches = self.heap.take();
+        Ok((stored.into(), patches.into_iter().map(|patch| self.put_at(patch.addr, patch.body)).collect()))
+    }
+
+    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+        self.store(var, cell, body, mask).map_err(|error| self.at(var, error.at_chunk(cell)))
+    }
+
+    fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+        self.adopt(model).map_err(|error| error.by("hdf5"))?;
+        Ok(self.phases(model).map_err(|error| error.by("hdf5"))?)
+    }
+
+    fn committed(&mut self) {
+        let old = std::mem::replace(&mut self.committed, self.planned.take());
+        if let (Some(space), Some((addr, len))) = (&mut self.space, old) {
+            if addr.0 >= self.front {
+                space.leave(addr, len);
+            }
+            space.committed();
+        }
+        self.heap = HeapBuilder::new(SIZES);
+    }
+}
+
+/// Bytes of the superblock.
+pub(super) const SUPERBLOCK: u64 = 48;
+/// Places of metadata are of such lengths, so that they can be used again.
+const SPARE: u64 = 4096;

@@ -1,0 +1,161 @@
+//! How a variable is stored: its datatype, its cells, and where they go (hdf5-netcdf4.md E.2, H.5).
+use super::Hdf5Writer;
+use super::chunking::chunk_shape;
+use crate::word::{Datatype, stored};
+use crate::write::types::datatype_of;
+use ncirrus_layout::{ChunkGrid, Edge, Encoding, Error, Result, StoredType};
+use ncirrus_model::{FillValue, Model, Storage, TypeRef, UserKind, Values, VarId, Variable, default_fill};
+use std::sync::Arc;
+
+/// How a variable is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Form {
+    pub(crate) datatype: Datatype,
+    pub(crate) encoding: Arc<Encoding>,
+    pub(crate) arranged: Arranged,
+}
+
+/// Where a variable's cells go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arranged {
+    /// Into the object header.
+    Compact,
+    /// One after the other in one run.
+    Contiguous,
+    /// Anywhere, with an index.
+    Chunked,
+}
+
+/// Most bytes of a chunk: its length is kept in 32 bits.
+const MOST_CHUNK: u64 = u32::MAX as u64;
+/// Most bytes inside a header: a message with its own fields.
+const MOST_COMPACT: u64 = 65_535 - 4;
+/// Most dimensions of a dataset.
+const MOST_AXES: usize = 32;
+/// Bytes of a cell of contiguous data.
+const CELL_BYTES: u64 = 4 << 20;
+
+impl Form {
+    /// The form of a new variable.
+    ///
+    /// # Errors
+    /// What of it cannot be stored.
+    pub(crate) fn new(model: &Model, var: VarId, choices: &Hdf5Writer) -> Result<Self> {
+        let variable = model.variable(var).ok_or_else(|| Error::not_found("no such variable"))?;
+        Self::of(model, var, variable, choices).map_err(|error| error.at_path(model.variable_path(var)))
+    }
+
+    fn of(model: &Model, var: VarId, variable: &Variable, choices: &Hdf5Writer) -> Result<Self> {
+        if variable.rank() > MOST_AXES {
+            return Err(Error::unsupported(format!(
+                "{} dimensions: HDF5 has at most {MOST_AXES}",
+                variable.rank()
+            )));
+        }
+        if let Some(fault) = &variable.fault {
+            return Err(Error::from(fault.clone()));
+        }
+        let datatype = datatype_of(model, variable.ty, variable.endianness)?;
+        let arranged = arranged(model, var, variable, datatype.byte_len)?;
+        let shape = model.shape(var);
+        let cells = match arranged {
+            Arranged::Compact => shape.iter().map(|len| (*len).max(1)).collect(),
+            Arranged::Contiguous => rows(&shape, datatype.byte_len),
+            Arranged::Chunked => chunk_shape(model, var, datatype.byte_len, choices.chunks)?,
+        };
+        let bytes = cells.iter().try_fold(datatype.byte_len, |bytes, len| bytes.checked_mul(*len));
+        if arranged == Arranged::Chunked && bytes.is_none_or(|bytes| bytes > MOST_CHUNK) {
+            return Err(Error::limit(format!("a chunk of shape {cells:?} has 4 GiB or more")));
+        }
+        let filters = if arranged == Arranged::Chunked { variable.filters.as_slice() } else { &[] };
+        let byte_len = datatype.byte_len;
+        let encoding = Encoding {
+            grid: ChunkGrid::regular(cells)?,
+            edge: if arranged == Arranged::Contiguous { Edge::Clipped } else { Edge::Full },
+            stored: stored(&datatype).unwrap_or(StoredType::Reference { byte_len }),
+            codecs: filters.into(),
+            fill: fill(model, variable)?,
+        };
+        Ok(Self { datatype, encoding: Arc::new(encoding), arranged })
+    }
+
+    /// Lengths of a cell.
+    pub(crate) fn cell_shape(&self) -> &[u64] {
+        match &self.encoding.grid {
+            ChunkGrid::Regular(shape) => shape,
+            ChunkGrid::Rectilinear(_) => &[],
+        }
+    }
+}
+
+/// Filters and growth need chunks; what is asked for rules otherwise, and netCDF-C's rule where nothing is.
+fn arranged(model: &Model, var: VarId, variable: &Variable, byte_len: u64) -> Result<Arranged> {
+    let shape = model.shape(var);
+    if shape.is_empty() && variable.storage != Storage::Compact {
+        return Ok(Arranged::Contiguous);
+    }
+    let grows = model.growing(var).contains(&true);
+    let total = shape.iter().try_fold(byte_len, |total, len| total.checked_mul(*len));
+    Ok(match variable.storage {
+        Storage::Compact if grows => {
+            return Err(Error::invalid("compact storage needs dimensions of fixed length"));
+        }
+        Storage::Compact if total.is_none_or(|total| total > MOST_COMPACT) => {
+            return Err(Error::invalid(format!("compact storage holds at most {MOST_COMPACT} bytes")));
+        }
+        Storage::Compact => Arranged::Compact,
+        _ if grows => Arranged::Chunked,
+        _ if shape.contains(&0) => Arranged::Contiguous,
+        Storage::Chunked(_) => Arranged::Chunked,
+        _ if !variable.filters.is_empty() => Arranged::Chunked,
+        _ => Arranged::Contiguous,
+    })
+}
+
+/// Cells that are runs of contiguous data: leading axes one by one, one axis in pieces, the axes after it whole.
+fn rows(shape: &[u64], element: u64) -> Vec<u64> {
+    let mut cells = vec![1; shape.len()];
+    let mut inner = element.max(1);
+    for (cell, len) in cells.iter_mut().zip(shape).rev() {
+        *cell = (CELL_BYTES / inner).clamp(1, (*len).max(1));
+        if *cell < *len {
+            break;
+        }
+        inner = inner.saturating_mul((*len).max(1));
+    }
+    cells
+}
+
+/// What elements hold that were never written: zeros for user-defined types, as HDF5 has it.
+fn fill(model: &Model, variable: &Variable) -> Result<Values> {
+    match (&variable.fill, variable.ty) {
+        (FillValue::Own(own), _) if own.len() == 1 => Ok(own.clone()),
+        (_, TypeRef::Atomic(atomic)) => Ok(default_fill(atomic)),
+        (_, ty) => zeros(model, ty, 1).ok_or_else(|| Error::invalid("one element is too large")),
+    }
+}
+
+/// Zeros of a type whose datatype is known to be sound.
+fn zeros(model: &Model, ty: TypeRef, count: usize) -> Option<Values> {
+    let id = match ty {
+        TypeRef::Atomic(atomic) => return Some(Values::zeroed(atomic, count)),
+        TypeRef::User(id) => id,
+    };
+    Some(match &model.user_type(id)?.kind {
+        UserKind::Enum { base, .. } => Values::zeroed(*base, count),
+        UserKind::Opaque(size) => {
+            let size = usize::try_from(*size).ok()?;
+            Values::Opaque { size, bytes: vec![0; size.checked_mul(count)?] }
+        }
+        UserKind::Vlen(base) => {
+            Values::Vlen { ends: vec![0; count], elements: Box::new(zeros(model, *base, 0)?) }
+        }
+        UserKind::Compound(fields) => {
+            let column = |field: &ncirrus_model::Field| {
+                let each = usize::try_from(field.element_count()).ok()?;
+                zeros(model, field.ty, each.checked_mul(count)?)
+            };
+            Values::Compound { len: count, fields: fields.iter().map(column).collect::<Option<_>>()? }
+        }
+    })
+}

@@ -1,0 +1,57 @@
+//! What is stored of a variable so far.
+use super::form::{Arranged, Form};
+use crate::file::Addr;
+use crate::write::Stored;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// What is stored of a variable so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// Nothing, or all of it.
+    Compact(Option<Bytes>),
+    /// Where the run begins once anything of it is there, and the cells that are.
+    Run { addr: Option<Addr>, cells: BTreeSet<Vec<u64>> },
+    /// Chunks by their coordinates.
+    Chunks(BTreeMap<Vec<u64>, Stored>),
+}
+
+impl Held {
+    /// Nothing.
+    pub(crate) fn nothing(arranged: Arranged) -> Self {
+        match arranged {
+            Arranged::Compact => Self::Compact(None),
+            Arranged::Contiguous => Self::Run { addr: None, cells: BTreeSet::new() },
+            Arranged::Chunked => Self::Chunks(BTreeMap::new()),
+        }
+    }
+
+    /// Whether nothing is stored.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Compact(body) => body.is_none(),
+            Self::Run { addr, .. } => addr.is_none(),
+            Self::Chunks(chunks) => chunks.is_empty(),
+        }
+    }
+}
+
+/// The bytes of a cell of contiguous data, from the first element of an array of that shape.
+///
+/// # Errors
+/// `Invalid` when there is no such cell.
+pub(crate) fn run_of(form: &Form, shape: &[u64], cell: &[u64]) -> Result<Range<u64>> {
+    let region = form.encoding.grid.clipped_region(cell, shape);
+    let range = region.and_then(|region| {
+        let (mut start, mut stride) = (0u64, form.datatype.byte_len);
+        for (at, len) in region.start.iter().zip(shape).rev() {
+            start = start.checked_add(at.checked_mul(stride)?)?;
+            stride = stride.checked_mul(*len)?;
+        }
+        let len = region.count.iter().try_fold(form.datatype.byte_len, |len, count| len.checked_mul(*count));
+        Some(start..start.checked_add(len?)?)
+    });
+    range.ok_or_else(|| Error::invalid("there is no such cell").at_chunk(cell))
+}

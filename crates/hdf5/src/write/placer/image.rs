@@ -1,0 +1,299 @@
+//! All metadata of a file in one run of bytes: headers, then chunk indexes, then collections of attributes' values
+//! (hdf5-netcdf4.md A.3, I.1, I.4).
+use super::create::{SUPERBLOCK, Track};
+use super::form::Arranged;
+use super::held::Held;
+use crate::file::Addr;
+use crate::place::{Arrangement, IndexKind};
+use crate::word::Fill;
+use crate::write::header::{Draft, encode_header, header_len};
+use crate::write::heap::HeapBuilder;
+use crate::write::index::{self, Built, Grid};
+use crate::write::objects::{Describer, OLD_LAYOUT, Object, SIZES, Stowed, dimension_ids, members};
+use crate::write::out::Out;
+use crate::write::space::Space;
+use crate::write::value::encode_values;
+use crate::write::{Patch, Stored};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Attribute, FillValue, GroupId, Model, Values, VarId};
+use std::collections::{BTreeMap, HashMap};
+
+/// All metadata of a file.
+#[derive(Debug)]
+pub(super) struct Image {
+    pub(super) start: Addr,
+    pub(super) bytes: Bytes,
+    /// The root group's header.
+    pub(super) root: Addr,
+}
+
+impl Image {
+    /// First address behind it.
+    pub(super) fn end(&self) -> u64 {
+        self.start.0 + self.bytes.len() as u64
+    }
+
+    /// With zeros up to that length.
+    pub(super) fn padded(self, len: u64) -> Self {
+        let mut bytes = Vec::from(self.bytes);
+        bytes.resize(usize::try_from(len).unwrap_or(0).max(bytes.len()), 0);
+        Self { bytes: bytes.into(), ..self }
+    }
+}
+
+/// What metadata are made of.
+pub(super) struct Images<'a> {
+    pub(super) model: &'a Model,
+    pub(super) tracks: &'a HashMap<VarId, Track>,
+    /// For HDF5 1.10 and newer.
+    pub(super) newer: bool,
+    /// By the rules of the classic model.
+    pub(super) strict: bool,
+}
+
+/// Headers before they are encoded, and where they go.
+struct Drafts {
+    headers: Vec<(Object, Vec<Draft>)>,
+    collections: Vec<Patch>,
+    end: u64,
+}
+
+impl Images<'_> {
+    /// Finds what cannot be described.
+    ///
+    /// # Errors
+    /// The first such thing, by name.
+    pub(super) fn check(&self) -> Result<()> {
+        self.drafts(&HashMap::new(), &HashMap::new(), 0).map(|_| ())
+    }
+
+    /// Bytes to keep at the front before any data come, and some more.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub(super) fn reserve(&self) -> Result<u64> {
+        let drafts = self.drafts(&HashMap::new(), &HashMap::new(), 0)?;
+        let headers: u64 = drafts.headers.iter().map(|(object, header)| len_of(*object, header)).sum();
+        let indexes = self.chunked().map(|(var, track)| {
+            let grid = self.grid(var, track);
+            let chunks = expected_chunks(&grid);
+            index::byte_len(index::choose(&grid, self.newer), &grid, chunks, SIZES).next_multiple_of(8)
+        });
+        let known = SUPERBLOCK + headers + indexes.fold(0, u64::saturating_add) + drafts.end;
+        Ok(known.saturating_add(known / 8).saturating_add(1024))
+    }
+
+    /// All metadata from `start` on.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub(super) fn build(&self, start: Addr) -> Result<Image> {
+        let mut end = start.0;
+        let mut place = |len: u64| {
+            let at = end.next_multiple_of(8);
+            end = at.saturating_add(len);
+            Addr(at)
+        };
+        let lens = self.drafts(&HashMap::new(), &HashMap::new(), 0)?.headers;
+        let addrs: HashMap<Object, Addr> =
+            lens.iter().map(|(object, header)| (*object, place(len_of(*object, header)))).collect();
+        let mut built = HashMap::new();
+        for (var, track) in self.chunked() {
+            if let Held::Chunks(chunks) = &track.held {
+                built.insert(var, self.index(var, track, chunks, &mut place)?);
+            }
+        }
+        let drafts = self.drafts(&addrs, &built, end.next_multiple_of(8))?;
+        let root = addrs.get(&Object::Group(self.model.root())).copied().unwrap_or(start);
+        let mut bytes = vec![0; to_len(drafts.end - start.0)?];
+        for (object, header) in &drafts.headers {
+            let addr = addrs.get(object).copied().unwrap_or(start);
+            put(&mut bytes, start, &Patch { addr, body: encode_header(header, tracked(*object), 0) })?;
+        }
+        for patch in built.values().flat_map(|built| &built.patches).chain(&drafts.collections) {
+            put(&mut bytes, start, patch)?;
+        }
+        Ok(Image { start, bytes: bytes.into(), root })
+    }
+
+    /// The messages of all objects; what has variable length is placed from `heap_start` on.
+    fn drafts(
+        &self,
+        addrs: &HashMap<Object, Addr>,
+        built: &HashMap<VarId, Built>,
+        heap_start: u64,
+    ) -> Result<Drafts> {
+        let (model, ids) = (self.model, dimension_ids(self.model));
+        let (mut heap, mut space) = (HeapBuilder::new(SIZES), Space::new(heap_start));
+        let mut describer =
+            Describer { model, sizes: SIZES, addrs, ids: &ids, heap: &mut heap, space: &mut space };
+        let mut headers = Vec::new();
+        for group in model.walk() {
+            let extra = self.extra_attributes(group);
+            headers.push((Object::Group(group), describer.group(group, &extra)?));
+            for (_, object) in members(model, group)? {
+                let header = match object {
+                    Object::Group(_) => continue,
+                    Object::Type(id) => {
+                        describer.committed(id).map_err(|error| error.at_path(model.type_path(id)))?
+                    }
+                    Object::Dimension(id) => describer.dimension(id)?,
+                    Object::Variable(id) => self.variable(&mut describer, id, built.get(&id))?,
+                };
+                headers.push((object, header));
+            }
+        }
+        Ok(Drafts { headers, collections: heap.take(), end: space.end() })
+    }
+
+    /// What the root group tells of the file.
+    fn extra_attributes(&self, group: GroupId) -> Vec<Attribute> {
+        if group != self.model.root() {
+            return Vec::new();
+        }
+        let mut list = vec![Attribute::text("_NCProperties", PROVENANCE)];
+        list.extend(self.strict.then(|| Attribute::atomic("_nc3_strict", Values::Int(vec![1]))));
+        list
+    }
+
+    fn variable(
+        &self,
+        describer: &mut Describer<'_>,
+        id: VarId,
+        built: Option<&Built>,
+    ) -> Result<Vec<Draft>> {
+        let track = self.tracks.get(&id).ok_or_else(|| Error::internal("a variable without a form"))?;
+        let path = || self.model.variable_path(id);
+        let variable = self.model.variable(id).ok_or_else(|| Error::not_found("no such variable"))?;
+        let datatype = describer.type_of(variable.ty, variable.endianness)?;
+        let mut one = || {
+            let fill = &track.form.encoding.fill;
+            encode_values(&track.form.datatype, fill, 0..1, describer.heap, describer.space)
+        };
+        let fill = match variable.fill {
+            FillValue::None => Fill { value: None, never: true },
+            _ => Fill { value: Some(one().map_err(|error| error.at_path(path()))?.into()), never: false },
+        };
+        let arrangement = self.arrangement(id, track, built, fill.value.as_ref());
+        let stowed = Stowed { datatype: &datatype, arrangement, filters: &track.form.encoding.codecs, fill };
+        describer.variable(id, &stowed).map_err(|error| error.at_path(path()))
+    }
+
+    fn arrangement(
+        &self,
+        id: VarId,
+        track: &Track,
+        built: Option<&Built>,
+        fill: Option<&Bytes>,
+    ) -> Arrangement {
+        let count: u64 = self.model.shape(id).iter().product();
+        let byte_len = track.form.datatype.byte_len.saturating_mul(count);
+        match (&track.held, track.form.arranged) {
+            (Held::Compact(Some(body)), _) => Arrangement::Compact(body.clone()),
+            (Held::Compact(None), _) => {
+                let len = usize::try_from(byte_len).unwrap_or(0);
+                let one: Vec<u8> = fill.map_or_else(|| vec![0], |fill| fill.to_vec());
+                Arrangement::Compact(one.into_iter().cycle().take(len).collect())
+            }
+            (Held::Run { addr, .. }, _) => Arrangement::Contiguous { addr: *addr, byte_len },
+            (Held::Chunks(_), _) => {
+                let grid = self.grid(id, track);
+                let index = built.map_or_else(|| self.kind(&grid), |built| built.kind);
+                Arrangement::Chunked {
+                    shape: track.form.cell_shape().to_vec(),
+                    index,
+                    addr: built.and_then(|built| built.addr),
+                    edges_unfiltered: false,
+                    version: grid.version,
+                }
+            }
+        }
+    }
+
+    /// The kind of an index that is not built yet; its message is as long as it will be.
+    fn kind(&self, grid: &Grid) -> IndexKind {
+        match index::choose(grid, self.newer) {
+            IndexKind::Single { .. } => IndexKind::Single { filtered: grid.filtered.then_some((0, 0)) },
+            other => other,
+        }
+    }
+
+    fn index(
+        &self,
+        var: VarId,
+        track: &Track,
+        chunks: &BTreeMap<Vec<u64>, Stored>,
+        place: &mut dyn FnMut(u64) -> Addr,
+    ) -> Result<Built> {
+        let grid = self.grid(var, track);
+        if chunks.is_empty() {
+            return Ok(Built { patches: Vec::new(), addr: None, kind: self.kind(&grid) });
+        }
+        let built = index::build(index::choose(&grid, self.newer), &grid, chunks, SIZES, place);
+        built.map_err(|error| error.at_path(self.model.variable_path(var)))
+    }
+
+    /// Chunked variables in the order of the model.
+    fn chunked(&self) -> impl Iterator<Item = (VarId, &Track)> {
+        let tracks = self.model.variables().into_iter().filter_map(|var| Some((var, self.tracks.get(&var)?)));
+        tracks.filter(|(_, track)| track.form.arranged == Arranged::Chunked)
+    }
+
+    fn grid(&self, var: VarId, track: &Track) -> Grid {
+        let dims = self.model.shape(var);
+        let growing = self.model.growing(var);
+        Grid {
+            chunk: track.form.cell_shape().to_vec(),
+            element: track.form.datatype.byte_len,
+            max: dims.iter().zip(growing).map(|(len, grows)| (!grows).then_some(*len)).collect(),
+            dims,
+            filtered: !track.form.encoding.codecs.is_empty(),
+            version: if self.newer { NEW_LAYOUT } else { OLD_LAYOUT },
+        }
+    }
+}
+
+/// How many chunks there may come to be: all of a fixed shape, some more than now where an axis grows.
+fn expected_chunks(grid: &Grid) -> u64 {
+    let along = grid.dims.iter().zip(&grid.chunk).map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
+    let chunks = along.fold(1, u64::saturating_mul);
+    if grid.max.contains(&None) { chunks.saturating_add(chunks / 4).max(GROWING_CHUNKS) } else { chunks }
+}
+
+/// Types are without attributes; all else keeps their order.
+fn tracked(object: Object) -> bool {
+    !matches!(object, Object::Type(_))
+}
+
+fn len_of(object: Object, header: &[Draft]) -> u64 {
+    header_len(header, tracked(object), 0).next_multiple_of(8)
+}
+
+/// Puts a structure into the bytes that begin at `start`.
+fn put(bytes: &mut [u8], start: Addr, patch: &Patch) -> Result<()> {
+    let from = patch.addr.0.checked_sub(start.0).and_then(|from| usize::try_from(from).ok());
+    let place = from.and_then(|from| bytes.get_mut(from..from.checked_add(patch.body.len())?));
+    let place = place.ok_or_else(|| Error::internal("a structure outside of its place"))?;
+    place.copy_from_slice(&patch.body);
+    Ok(())
+}
+
+fn to_len(len: u64) -> Result<usize> {
+    usize::try_from(len).map_err(|_| Error::limit(format!("{len} bytes of metadata")))
+}
+
+/// The superblock of version 2 of a file that ends at `end`.
+pub(crate) fn superblock(end: u64, root: Addr) -> Bytes {
+    let mut out = Out::new();
+    out.bytes(b"\x89HDF\r\n\x1a\n").u8(2).u8(SIZES.offsets).u8(SIZES.lengths).u8(0);
+    out.addr(Some(Addr(0)), SIZES).addr(None, SIZES).u64(end).addr(Some(root), SIZES).checksum();
+    out.finish()
+}
+
+/// Version of the layout message that HDF5 1.10 reads.
+const NEW_LAYOUT: u8 = 4;
+/// Chunks of a growing variable for which there is room at least.
+const GROWING_CHUNKS: u64 = 128;
+/// Who wrote the file.
+const PROVENANCE: &str = concat!("version=2,ncirrus=", env!("CARGO_PKG_VERSION"));
