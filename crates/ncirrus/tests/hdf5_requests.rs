@@ -131,3 +131,22 @@ fn a_second_series_finds_the_index_at_hand() {
     read(200);
     assert_eq!((far.requests().len() - requests, far.rounds() - rounds), (30, 1));
 }
+
+#[test]
+fn a_second_session_with_the_index_on_disk_asks_once_and_then_for_the_chunks() {
+    let Some(far) = far("series") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let read = || {
+        let session = Session::builder().threads(2).index_cache(folder.path(), 64 << 20).build().unwrap();
+        let (requests, rounds) = (far.requests().len(), far.rounds());
+        let dataset = open(&session, &far);
+        let var = dataset.model().variable_at("v").unwrap();
+        let point = Selection::slab(&[0, 200, 3000], &[STEPS, 1, 1]);
+        let values = session.block_on(dataset.read(var, &point)).unwrap();
+        (values, far.requests().len() - requests, far.rounds() - rounds)
+    };
+    let (first, ..) = read();
+    let (second, requests, rounds) = read();
+    assert_eq!(second, first);
+    assert!(requests <= 31 && rounds <= 2, "{requests} requests in {rounds} rounds");
+}
