@@ -8,7 +8,7 @@ use crate::open;
 use crate::others::Others;
 use crate::plan::Plan;
 use crate::read::{Reading, Report};
-use crate::session::{Missing, Session};
+use crate::session::{Counters, Missing, Session};
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
     Catalog, Confidence, Driver, Error, Memo, ObjectId, OpenOptions, Result, Source, VariableRef,
@@ -107,6 +107,7 @@ impl Session {
         let model = tree.map_err(|error| error.by(driver.name()))?;
         let (session, opening) = (self.clone(), self.shared.next_opening());
         let known = Mutex::default();
+        let context = Context { nesting: Nesting::default(), ..context };
         let inner = Inner { session, context, root, driver, others, catalog, model, opening, known };
         Ok(Dataset { inner: Arc::new(inner) })
     }
@@ -186,7 +187,11 @@ impl Dataset {
     /// # Errors
     /// `Invalid` when the selection does not fit; why the variable is inaccessible.
     pub async fn plan(&self, variable: VarId, selection: &Selection) -> Result<Plan> {
-        self.plan_deep(variable, selection, Nesting::default()).await
+        let tally = Arc::new(Counters::default());
+        let plan = self.plan_deep(variable, selection, Nesting::counted(&tally)).await?;
+        let metadata = tally.read();
+        let (metadata_requests, metadata_bytes) = (metadata.requests, metadata.bytes_fetched);
+        Ok(Plan { metadata_requests, metadata_bytes, ..plan })
     }
 
     /// Where the chunks lie that a selection touches, in row-major order, without those that are known never to have
@@ -241,17 +246,17 @@ impl Dataset {
     ///
     /// # Errors
     /// `Unsupported` when it lies in another store, else what opening it fails with.
-    pub(crate) async fn referred(&self, root: Option<&ObjectId>) -> Result<Self> {
+    pub(crate) async fn referred(&self, root: Option<&ObjectId>, nesting: &Nesting) -> Result<Self> {
         let Some(root) = root.filter(|root| **root != self.inner.root) else { return Ok(self.clone()) };
         self.inner.context.snapshot.check_store(root)?;
         let others = self.inner.others.open.upgrade();
         let others = others.ok_or_else(|| Error::internal("a dataset outlives the one that opened it"))?;
-        others.open(root, || self.open_other(root)).await
+        others.open(root, || self.open_other(root, nesting)).await
     }
 
-    async fn open_other(&self, root: &ObjectId) -> Result<Self> {
+    async fn open_other(&self, root: &ObjectId, nesting: &Nesting) -> Result<Self> {
         let Inner { session, context, driver, others, .. } = self.inner.as_ref();
-        let context = Context { dataset: None, nesting: Nesting::default(), ..context.clone() };
+        let context = Context { dataset: None, nesting: nesting.apart(), ..context.clone() };
         // A dataset mostly refers to others of its own format: then nothing else is looked for.
         let driver = match context.drive(|view| driver.probe(view, root)).await {
             Ok(Confidence::Yes) => Arc::clone(driver),
@@ -273,7 +278,7 @@ impl Dataset {
         selection: &Selection,
         nesting: Nesting,
     ) -> Result<Values> {
-        let dataset = self.referred(variable.dataset.as_ref()).await?;
+        let dataset = self.referred(variable.dataset.as_ref(), &nesting).await?;
         let found = dataset.inner.model.variable_at(&variable.path);
         let found = found.ok_or_else(|| Error::not_found(format!("no variable {}", variable.path)))?;
         let (values, _) = dataset.read_deep(found, selection, Missing::Fill, nesting).await?;

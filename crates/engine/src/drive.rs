@@ -132,17 +132,24 @@ impl Context {
         }
     }
 
+    /// Counts an answer.
+    pub(crate) fn fetched(&self, bytes: usize) {
+        self.shared.counters.fetched(bytes);
+        self.nesting.tally().iter().for_each(|tally| tally.fetched(bytes));
+    }
+
     fn request(
         &self,
         object: ObjectId,
         want: Want,
     ) -> Result<impl Future<Output = (ObjectId, Result<Option<Blob>>)> + use<>> {
         let fetching: Fetching = self.shared.network.fetch(self.snapshot.store(), object.clone(), want)?;
-        let shared = Arc::clone(&self.shared);
+        let (shared, tally) = (Arc::clone(&self.shared), self.nesting.tally());
         Ok(async move {
             let blob = fetching.await;
             let bytes = blob.as_ref().ok().and_then(Option::as_ref).map_or(0, |blob| blob.bytes.len());
             shared.counters.fetched(bytes);
+            tally.iter().for_each(|tally| tally.fetched(bytes));
             (object, blob)
         })
     }
@@ -156,7 +163,7 @@ impl Context {
         for (prefix, page) in listings {
             let listing =
                 self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?.await;
-            self.shared.counters.fetched(0);
+            self.fetched(0);
             match listing {
                 Ok(listing) => _ = held.listings.insert((prefix, page), listing),
                 Err(error) => _ = extra.failed_listings.insert(prefix, error),

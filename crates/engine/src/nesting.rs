@@ -1,4 +1,5 @@
 //! Reads that are part of other reads: how deep they are, and of which variables.
+use crate::session::Counters;
 use ncirrus_layout::{Error, Limits, ObjectId, Result};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use std::sync::Arc;
 pub(crate) struct Nesting {
     depth: u32,
     mosaics: Option<Arc<Mosaic>>,
+    tally: Option<Arc<Counters>>,
 }
 
 /// A variable that is being put together from others.
@@ -21,6 +23,21 @@ struct Mosaic {
 const MOSAIC_DEPTH: u32 = 16;
 
 impl Nesting {
+    /// Of a read whose requests are counted apart from those of others.
+    pub(crate) fn counted(tally: &Arc<Counters>) -> Self {
+        Self { tally: Some(Arc::clone(tally)), ..Self::default() }
+    }
+
+    /// Of a read of its own, whose requests are counted with those of this one.
+    pub(crate) fn apart(&self) -> Self {
+        Self { tally: self.tally.clone(), ..Self::default() }
+    }
+
+    /// Where the requests are counted, besides the session's statistics.
+    pub(crate) fn tally(&self) -> Option<Arc<Counters>> {
+        self.tally.clone()
+    }
+
     /// Of a read that is part of this one.
     ///
     /// # Errors
@@ -28,7 +45,7 @@ impl Nesting {
     pub(crate) fn deeper(&self, limits: &Limits) -> Result<Self> {
         let depth = self.depth.saturating_add(1);
         limits.depth(depth, "reading of variables by variables")?;
-        Ok(Self { depth, mosaics: self.mosaics.clone() })
+        Ok(Self { depth, ..self.clone() })
     }
 
     /// Of a read, part of this one, that puts a variable together.

@@ -64,7 +64,7 @@ impl Dataset {
         }
         let mut sum = 0u64;
         for reference in references {
-            let opened = match self.referred(reference.dataset.as_ref()).await {
+            let opened = match self.referred(reference.dataset.as_ref(), &nesting).await {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 opened => opened?,
             };

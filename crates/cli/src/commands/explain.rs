@@ -35,6 +35,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
             "layout": plan.layout,
             "codecs": plan.codecs,
             "open": {"requests": opening.requests, "bytes": opening.bytes_fetched},
+            "index": {"requests": plan.metadata_requests, "bytes": plan.metadata_bytes},
+            "references": plan.references,
             "requests": plan.requests,
             "bytes": plan.bytes,
             "whole_objects": plan.whole_objects,

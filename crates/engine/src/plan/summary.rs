@@ -22,12 +22,18 @@ pub struct Plan {
     pub missing: u64,
     /// Chunks that are at hand in the metadata.
     pub inline: u64,
-    /// Requests to the store.
+    /// Requests that the plan made for headers and index nodes that were not at hand; reading makes them no more.
+    pub metadata_requests: u64,
+    /// Bytes that they brought.
+    pub metadata_bytes: u64,
+    /// Requests to the store, besides those.
     pub requests: u64,
     /// Bytes that requests of known length bring.
     pub bytes: u64,
     /// Requests for whole objects, whose length is not known.
     pub whole_objects: u64,
+    /// Whether the elements refer to data elsewhere: what fetching those takes is known only when they are read.
+    pub references: bool,
     /// Bytes that come out of the codecs when chunks are decoded whole.
     pub decoded_bytes: u64,
     /// Bytes of stored elements that the selection needs.
@@ -101,12 +107,23 @@ impl fmt::Display for Plan {
             (missing, inline) => writeln!(f, " ({missing} missing, {inline} in the metadata)")?,
         }
         if self.chunks != Some(self.counted) {
-            writeln!(f, "counted     the first {} chunks", self.counted)?;
+            writeln!(
+                f,
+                "counted     the first {} chunks; finding the others takes requests, too",
+                self.counted
+            )?;
+        }
+        if self.metadata_requests > 0 {
+            let (requests, bytes) = (self.metadata_requests, self.metadata_bytes);
+            writeln!(f, "index       {requests} requests, {bytes} bytes, made for this plan")?;
         }
         write!(f, "requests    {}", self.requests)?;
         match self.whole_objects {
             0 => writeln!(f, ", {} bytes", self.bytes)?,
             whole => writeln!(f, ", {} bytes and {whole} whole objects", self.bytes)?,
+        }
+        if self.references {
+            writeln!(f, "references  followed by further requests, how many is not known before")?;
         }
         writeln!(f, "decode      {} bytes, of which {} are needed", self.decoded_bytes, self.needed_bytes)?;
         if let Some(ratio) = self.over_read() {

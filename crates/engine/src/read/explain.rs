@@ -62,7 +62,8 @@ impl Reading<'_> {
             Ground::Rows(_) => ("rows at fixed strides".to_owned(), Vec::new()),
             Ground::Mosaic(_) => ("put together from other variables".to_owned(), Vec::new()),
         };
-        Plan { shape: selection.shape(), result_bytes: bytes, layout, codecs, ..Plan::default() }
+        let references = matches!(self.bound.elements, Elements::Referenced { .. });
+        Plan { shape: selection.shape(), result_bytes: bytes, layout, codecs, references, ..Plan::default() }
     }
 
     async fn plan_window(&self, pieces: &[Vec<Segment>], strides: &[u64], plan: &mut Plan) -> Result<usize> {

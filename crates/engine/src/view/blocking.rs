@@ -21,13 +21,13 @@ impl<'a> BlockingView<'a> {
     }
 
     fn fetch(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>, Error> {
-        let (snapshot, shared) = (&self.context.snapshot, &self.context.shared);
+        let snapshot = &self.context.snapshot;
         snapshot.check_store(object)?;
         let Some(blob) = self.read_limited(object, want)? else {
-            shared.counters.fetched(0);
+            self.context.fetched(0);
             return Ok(None);
         };
-        shared.counters.fetched(blob.bytes.len());
+        self.context.fetched(blob.bytes.len());
         snapshot.check(object, &blob.tag)?;
         Ok(Some(blob))
     }
@@ -86,7 +86,7 @@ impl View for BlockingView<'_> {
 
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Step<Listing> {
         self.context.snapshot.check_store(prefix)?;
-        self.context.shared.counters.fetched(0);
+        self.context.fetched(0);
         Ok(self.store.list(prefix, page)?)
     }
 

@@ -253,3 +253,21 @@ fn local_stores_need_none() {
     drop(open_file(&session, store.shared(), "file"));
     assert!(files(folder.path()).is_empty());
 }
+
+#[test]
+fn a_plan_tells_what_finding_the_chunks_took_and_what_is_still_to_come() {
+    let store = memory([]);
+    put(&store, "file", "abcd");
+    let late = Arc::new(Late::new(store));
+    let session = Session::builder().build().unwrap();
+    let dataset = open_file(&session, Arc::clone(&late) as Arc<dyn Store>, "file");
+    let var = dataset.model().variable_at("/v").unwrap();
+    let opening = late.requested().len() as u64;
+    let plan = session.block_on(dataset.plan(var, &Selection::all(&[4]))).unwrap();
+    assert_eq!((plan.metadata_requests, plan.metadata_bytes), (1, 4), "the index node");
+    assert!(plan.to_string().contains("index       1 requests, 4 bytes"), "{plan}");
+    let again = session.block_on(dataset.plan(var, &Selection::all(&[4]))).unwrap();
+    assert_eq!((again.metadata_requests, again.requests, again.bytes), (0, 1, 16));
+    session.block_on(dataset.read(var, &Selection::all(&[4]))).unwrap();
+    assert_eq!(late.requested().len() as u64, opening + plan.metadata_requests + plan.requests);
+}

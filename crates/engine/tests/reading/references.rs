@@ -161,6 +161,8 @@ fn references_of_a_batch_travel_together() {
     let late = Arc::new(Late::new(sample.store.clone()));
     let session = Session::builder().build().unwrap();
     let dataset = sample.open(&session, Arc::clone(&late) as Arc<dyn Store>);
+    let plan = session.block_on(dataset.plan(sample.var, &Selection::all(&[2000]))).unwrap();
+    assert!(plan.references && plan.requests == 20, "{plan}");
     session.block_on(dataset.read(sample.var, &Selection::all(&[2000]))).unwrap();
     assert_eq!(late.requested().len(), 20 + 1, "all texts come with one request");
 }

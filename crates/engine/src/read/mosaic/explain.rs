@@ -112,6 +112,7 @@ impl Plan {
         self.whole_objects += part.whole_objects;
         self.decoded_bytes += part.decoded_bytes;
         self.needed_bytes += part.needed_bytes;
+        self.references |= part.references;
         let room = EXAMPLES.saturating_sub(self.examples.len());
         self.examples.extend(part.examples.into_iter().take(room));
     }

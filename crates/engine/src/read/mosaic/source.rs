@@ -48,7 +48,7 @@ impl Reading<'_> {
         let dataset = self.context.dataset.as_ref();
         let dataset =
             dataset.ok_or_else(|| Error::internal("a mosaic is read before its dataset is open"))?;
-        let opened = match dataset.referred(reference.dataset.as_ref()).await {
+        let opened = match dataset.referred(reference.dataset.as_ref(), &self.context.nesting).await {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.at_object(reference.dataset.as_ref().unwrap_or(dataset.root()))),
             Ok(opened) => opened,
