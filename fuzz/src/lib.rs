@@ -90,20 +90,81 @@ pub fn number_printing(data: &[u8]) {
 
 /// Encoded chunks: the first byte chooses the codec, the rest is the chunk.
 pub fn codecs(data: &[u8]) {
-    const NAMES: [&str; 12] = [
-        "zlib", "gzip", "zstd", "blosc", "lz4", "bz2", "lzma", "shuffle", "fletcher32", "crc32", "packbits", "adler32",
-    ];
     let Some((which, body)) = data.split_first() else { return };
-    let name = NAMES[usize::from(*which) % NAMES.len()];
-    let mut map = serde_json_map();
-    map.insert("id".to_owned(), name.into());
     let info = ChunkInfo { shape: vec![64, 16], element: Element { byte_len: Some(4) } };
-    let Ok(chain) = Registry::builtin().bind(&[CodecSpec::V2(map)], &info) else { return };
+    let spec = codec(usize::from(*which));
+    let Ok(chain) = Registry::builtin().bind(&[spec], &info) else { return };
     let mut scratch = Scratch::default();
     let mut out = vec![0; 4096];
     _ = chain.decode_into(body, 0, &mut out, &mut scratch);
     _ = chain.decode(body, 0, 1 << 16, &mut scratch);
     _ = chain.decode_ranges(body, 0, &[16..32, 4000..4096], &mut out, &mut scratch);
+    // Foreign bytes are encoded and come back, unless the codec refuses them.
+    if let Ok((encoded, skipped)) = chain.encode(body.get(..4096).unwrap_or(body), &mut scratch) {
+        _ = chain.decode(&encoded, skipped, 1 << 16, &mut scratch);
+    }
+}
+
+/// A valid input of [`codecs`] for every codec that encodes.
+pub fn codec_samples() -> Vec<Vec<u8>> {
+    let info = ChunkInfo { shape: vec![64, 16], element: Element { byte_len: Some(4) } };
+    let values: Vec<u8> = (0..1024i32).flat_map(|i| (i * i / 50 % 300).to_le_bytes()).collect();
+    let sample = |which: usize| {
+        let chain = Registry::builtin().bind(&[codec(which)], &info).ok()?;
+        let (encoded, _) = chain.encode(&values, &mut Scratch::default()).ok()?;
+        Some([&[u8::try_from(which).ok()?][..], &encoded].concat())
+    };
+    (0..NAMES.len() + FILTERS.len()).filter_map(sample).collect()
+}
+
+/// Parameters of HDF5 filters: the first byte chooses the filter, the rest are its numbers.
+pub fn filter_parameters(data: &[u8]) {
+    let Some((which, body)) = data.split_first() else { return };
+    let Some((id, _)) = FILTERS.get(usize::from(*which) % FILTERS.len()) else { return };
+    let numbers: Vec<u32> = body.chunks_exact(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect();
+    let info = ChunkInfo { shape: vec![64, 16], element: Element { byte_len: Some(4) } };
+    let Ok(chain) = Registry::builtin().bind(&[CodecSpec::hdf5(*id, &numbers)], &info) else { return };
+    let mut scratch = Scratch::default();
+    let mut out = vec![0; 4096];
+    _ = chain.decode_into(body, 0, &mut out, &mut scratch);
+    _ = chain.encode(&out, &mut scratch);
+}
+
+const NAMES: [&str; 12] = [
+    "zlib", "gzip", "zstd", "blosc", "lz4", "bz2", "lzma", "shuffle", "fletcher32", "crc32", "packbits", "adler32",
+];
+
+/// HDF5 filters and their numbers, for chunks of 1,024 elements of 4 bytes.
+const FILTERS: [(u32, &[u32]); 18] = [
+    (4, &[32, 16, 32, 64]),
+    (4, &[16, 8, 12, 60]),
+    (5, &[8, 0, 1024, 1, 4, 0, 17, 4]),
+    (5, &[20, 0, 1024, 3, 4, 2, 0, 1, 1, 0, 3, 1, 1, 2, 3, 1, 1, 1, 5, 0]),
+    (6, &[2, 0, 1024, 0, 4, 1, 0, 1, 99, 0]),
+    (6, &[0, 2, 1024, 1, 4, 0, 1, 0]),
+    (32000, &[4, 0x105, 4096]),
+    (32001, &[2, 2, 4, 4096, 5, 1, 3]),
+    (32004, &[512]),
+    (32008, &[0, 4, 4, 0, 0]),
+    (32008, &[0, 4, 4, 64, 2]),
+    (32008, &[0, 4, 4, 0, 3]),
+    // 32 x 32: floats of 4 bytes without loss, ints of 4 bytes at 16 bits, floats of 8 bytes (16 x 32) at 20 planes.
+    (32013, &[0, 0x0570_667a, 0xf000_01f6, 0x8800_0001]),
+    (32013, &[0, 0x0570_667a, 0xf000_01f4, 0x00f0_0001]),
+    (32013, &[0, 0x0570_667a, 0xf000_01f7, 0x8130_0000]),
+    (32015, &[3]),
+    (32026, &[1, 0, 4, 4096, 5, 1, 1]),
+    (32026, &[1, 0, 4, 4096, 5, 2, 5]),
+];
+
+fn codec(which: usize) -> CodecSpec {
+    if let Some((id, numbers)) = FILTERS.get(which % (NAMES.len() + FILTERS.len())) {
+        return CodecSpec::hdf5(*id, numbers);
+    }
+    let name = NAMES[which % NAMES.len()];
+    let mut map = serde_json_map();
+    map.insert("id".to_owned(), name.into());
+    CodecSpec::V2(map)
 }
 
 fn serde_json_map() -> ncirrus_model::JsonMap<String, ncirrus_model::Json> {

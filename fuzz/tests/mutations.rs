@@ -107,9 +107,23 @@ fn printed_numbers_read_back() {
 
 #[test]
 fn encoded_chunks_survive() {
-    let mut samples: Vec<Vec<u8>> = (0..12u8).map(|which| [&[which][..], &[7; 300]].concat()).collect();
-    samples.push(vec![1, 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 0x4b, 0x4c, 4, 0, 0x43, 0xbe, 0xb7, 0xe8, 1, 0, 0, 0]);
-    samples.push(vec![0, 0x78, 0x9c, 0x4b, 4, 0, 0, 0x62, 0, 0x62]);
-    samples.push(vec![2, 0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 9, 0, 0, 0x61]);
+    let mut samples = ncirrus_fuzz::codec_samples();
+    assert!(samples.len() >= 29, "only {} codecs encode", samples.len());
+    samples.extend((0..30u8).map(|which| [&[which][..], &[7; 300]].concat()));
     mutate(&samples, 6000, ncirrus_fuzz::codecs);
+}
+
+#[test]
+fn parameters_of_filters_survive() {
+    let numbers: [&[u16]; 4] = [
+        &[20, 0, 1024, 3, 4, 2, 0, 1, 1, 0, 3, 1, 1, 2, 3, 1, 1, 1, 5, 0],
+        &[2, 0, 1024, 0, 4, 1, 0, 1, 99, 0],
+        &[0, 4, 4, 64, 2, 1],
+        &[1, 0, 4, 4096, 5, 1, 1, 2, 64, 16],
+    ];
+    let bytes = |numbers: &[u16]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let samples: Vec<Vec<u8>> = (0..18u8)
+        .flat_map(|which| numbers.map(|numbers| [&[which][..], &bytes(numbers)].concat()))
+        .collect();
+    mutate(&samples, 6000, ncirrus_fuzz::filter_parameters);
 }
