@@ -11,7 +11,7 @@ mod virtuals;
 mod tests;
 
 pub(crate) use dataset::{dataset, layout};
-pub(crate) use pipeline::parse as filters;
+pub(crate) use pipeline::{parse as filters, registered as registered_filter};
 
 use crate::file::Addr;
 use crate::word::{Dataspace, Datatype};

@@ -53,7 +53,7 @@ fn filter(cursor: &mut Cursor<'_>, version: u8, element_len: u64) -> Result<Name
 }
 
 /// What a filter is registered as with The HDF Group; empty for one that is not, and for HDF5's own.
-fn registered(id: u32) -> &'static str {
+pub(crate) fn registered(id: u32) -> &'static str {
     REGISTERED.iter().find(|(known, _)| *known == id).map_or("", |(_, name)| name)
 }
 

@@ -9,91 +9,85 @@ pub(crate) struct Draft {
     pub(crate) flags: u8,
     /// Creation index, for attributes.
     pub(crate) order: u16,
-    /// At most 65535 bytes.
     pub(crate) body: Bytes,
 }
 
-/// Signature, version and flags.
-const START: u64 = 6;
-const CHECKSUM: u64 = 4;
-/// The order of attributes is kept.
-const TRACKED: u8 = 0x0c;
+impl Draft {
+    /// Bytes that the message takes in a header.
+    pub(crate) fn byte_len(&self, tracked: bool) -> u64 {
+        prefix_len(tracked) + self.body.len() as u64
+    }
+
+    /// Appends the message as it stands in a header.
+    pub(crate) fn encode(&self, out: &mut Out, tracked: bool) {
+        prefix(out, (self.kind, self.flags, self.order), self.body.len() as u64, tracked);
+        out.bytes(&self.body);
+    }
+}
 
 /// Bytes of a header with these messages: known before any address is.
 pub(crate) fn header_len(messages: &[Draft], tracked: bool, spare: u64) -> u64 {
     let area = area_len(messages, tracked, spare);
-    START + (1 << width_of(area)) + area + CHECKSUM
+    FIXED + width(area).1 as u64 + area + CHECKSUM
 }
 
 /// A header with these messages, `tracked` when the order of attributes is kept, with `spare` bytes of room for later
 /// messages.
 pub(crate) fn encode_header(messages: &[Draft], tracked: bool, spare: u64) -> Bytes {
     let area = area_len(messages, tracked, spare);
-    let width = width_of(area);
+    let (code, width) = width(area);
     let mut out = Out::new();
-    out.bytes(b"OHDR").u8(2).u8(width | if tracked { TRACKED } else { 0 }).uint(area, 1 << width);
-    for message in messages {
-        put(&mut out, message, tracked);
-    }
-    match spare.checked_sub(prefix_len(tracked)) {
-        // Room that cannot hold the prefix of a message is a gap.
-        None => out.zeros(to_len(spare)),
-        Some(room) => {
-            let body = Bytes::from(vec![0; to_len(room)]);
-            put(&mut out, &Draft { kind: 0, flags: 0, order: 0, body }, tracked);
-            &mut out
-        }
-    };
-    out.checksum().finish()
+    out.bytes(b"OHDR\x02").u8(code | if tracked { TRACKED_AND_INDEXED } else { 0 }).uint(area, width);
+    messages.iter().for_each(|message| message.encode(&mut out, tracked));
+    encode_room(&mut out, spare, tracked);
+    out.checksum();
+    out.finish()
 }
 
-/// Appends a message.
-pub(crate) fn put(out: &mut Out, message: &Draft, tracked: bool) {
-    out.uint(u64::from(message.kind), 1).uint(message.body.len() as u64, 2).u8(message.flags);
-    if tracked {
-        out.u16(message.order);
+/// Appends room for later messages: empty messages, or a gap where not even one has room.
+pub(crate) fn encode_room(out: &mut Out, room: u64, tracked: bool) {
+    let prefix_len = prefix_len(tracked);
+    let mut left = room;
+    while left >= prefix_len {
+        // What remains must be a message or nothing: a gap beside empty messages is refused by HDF5 2.
+        let whole = (left - prefix_len).min(MOST_BODY);
+        let rest = left - prefix_len - whole;
+        let body = if (1..prefix_len).contains(&rest) { whole - prefix_len } else { whole };
+        prefix(out, (0, 0, 0), body, tracked);
+        out.zeros(usize::try_from(body).unwrap_or(0));
+        left -= prefix_len + body;
     }
-    out.bytes(&message.body);
+    out.zeros(usize::try_from(left).unwrap_or(0));
 }
 
-/// Bytes before the body of a message.
+/// Bytes before every message's body.
 pub(crate) fn prefix_len(tracked: bool) -> u64 {
     if tracked { 6 } else { 4 }
 }
 
+fn prefix(out: &mut Out, (kind, flags, order): (u16, u8, u16), len: u64, tracked: bool) {
+    out.uint(u64::from(kind), 1).uint(len, 2).u8(flags);
+    if tracked {
+        out.u16(order);
+    }
+}
+
 fn area_len(messages: &[Draft], tracked: bool, spare: u64) -> u64 {
-    let message = |message: &Draft| prefix_len(tracked) + message.body.len() as u64;
-    messages.iter().map(message).sum::<u64>() + spare
+    messages.iter().map(|message| message.byte_len(tracked)).sum::<u64>() + spare
 }
 
-/// The width of the length, as a power of two.
-fn width_of(area: u64) -> u8 {
+/// How the length of the messages is written: the code in the flags, and the bytes.
+fn width(area: u64) -> (u8, usize) {
     match area {
-        0..=0xff => 0,
-        0x100..=0xffff => 1,
-        0x1_0000..=0xffff_ffff => 2,
-        _ => 3,
+        0..=0xff => (0, 1),
+        0x100..=0xffff => (1, 2),
+        0x1_0000..=0xffff_ffff => (2, 4),
+        _ => (3, 8),
     }
 }
 
-fn to_len(len: u64) -> usize {
-    usize::try_from(len.min(u64::from(u16::MAX))).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_length_is_known_ahead() {
-        let message = |len| Draft { kind: 12, flags: 0, order: 3, body: Bytes::from(vec![7; len]) };
-        for (messages, spare) in
-            [(vec![], 0), (vec![message(1)], 3), (vec![message(200), message(60_000), message(9000)], 100)]
-        {
-            for tracked in [false, true] {
-                let header = encode_header(&messages, tracked, spare);
-                assert_eq!(header.len() as u64, header_len(&messages, tracked, spare));
-            }
-        }
-    }
-}
+/// Signature, version and flags.
+const FIXED: u64 = 6;
+const CHECKSUM: u64 = 4;
+const TRACKED_AND_INDEXED: u8 = 0x0c;
+const MOST_BODY: u64 = 65_535;

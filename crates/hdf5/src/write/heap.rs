@@ -9,117 +9,130 @@ use ncirrus_layout::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct HeapBuilder {
     sizes: Sizes,
-    /// The collection that still has room.
+    /// The collection that has room.
     open: Option<Collection>,
-    filled: Vec<Patch>,
-    /// Bytes of the next collection.
+    /// Whether the open one has objects that were not taken yet.
+    changed: bool,
+    full: Vec<Patch>,
+    /// Bytes of the next collection: more when many objects come at once.
     next_len: u64,
-    /// The object without bytes, which all that are empty share.
-    empty: Option<(Addr, u32)>,
 }
 
-/// A collection with room.
 #[derive(Debug)]
 struct Collection {
     addr: Addr,
-    len: u64,
-    out: Vec<u8>,
-    objects: u16,
-    is_new: bool,
+    byte_len: u64,
+    objects: Out,
+    count: u16,
 }
-
-const LEAST: u64 = 4096;
-/// Collections grow up to this length, so that many small objects need few of them.
-const MOST: u64 = 64 << 10;
 
 impl HeapBuilder {
     /// Nothing yet, for a file of those widths.
     pub(crate) fn new(sizes: Sizes) -> Self {
-        Self { sizes, open: None, filled: Vec::new(), next_len: LEAST, empty: None }
+        Self { sizes, open: None, changed: false, full: Vec::new(), next_len: LEAST }
+    }
+
+    /// Widths in the file.
+    pub(crate) fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// Adds an object: the collection that holds it, and its number there.
     ///
     /// # Errors
-    /// `Limit` when it is longer than addresses can tell.
+    /// When it is too long for lengths of the file.
     pub(crate) fn add(&mut self, object: &[u8], space: &mut Space) -> Result<(Addr, u32)> {
-        if let (true, Some(empty)) = (object.is_empty(), self.empty) {
-            return Ok(empty);
+        let head = head_len(self.sizes);
+        let need = (head + object.len() as u64).next_multiple_of(8);
+        if need > LARGEST_IN_COMMON {
+            return self.add_alone(object, space);
         }
-        let head = self.head_len();
-        let need = (object.len() as u64).checked_next_multiple_of(8).and_then(|len| len.checked_add(head));
-        let need = need.ok_or_else(|| Error::limit("an object of variable length beyond 2^64 bytes"))?;
-        if self.open.as_ref().is_none_or(|open| !open.has_room(need)) {
-            self.begin(need, space);
+        if !self.open.as_ref().is_some_and(|open| open.has_room(need, head)) {
+            self.close();
+            let addr = space.take(self.next_len, 8);
+            self.open = Some(Collection { addr, byte_len: self.next_len, objects: Out::new(), count: 0 });
+            self.next_len = (2 * self.next_len).min(LARGEST);
         }
-        let Some(open) = &mut self.open else { return Err(Error::internal("a heap without collection")) };
-        open.objects += 1;
-        open.is_new = true;
-        let index = open.objects;
-        let mut out = Out::new();
-        out.u16(index).u16(0).u32(0).length(object.len() as u64, self.sizes);
-        pad(&mut out);
-        out.bytes(object);
-        pad(&mut out);
-        open.out.extend_from_slice(&out.finish());
-        let place = (open.addr, u32::from(index));
-        if object.is_empty() {
-            self.empty = Some(place);
+        let sizes = self.sizes;
+        let open = self.open.as_mut().ok_or_else(|| Error::internal("no collection is open"))?;
+        open.push(object, sizes);
+        self.changed = true;
+        Ok((open.addr, u32::from(open.count)))
+    }
+
+    /// A collection of its own for an object that would waste much of others.
+    fn add_alone(&mut self, object: &[u8], space: &mut Space) -> Result<(Addr, u32)> {
+        let head = head_len(self.sizes);
+        let byte_len = (2 * head + (object.len() as u64).next_multiple_of(8)).max(LEAST);
+        if byte_len > crate::cursor::all_ones(self.sizes.lengths) {
+            return Err(Error::unsupported(format!("{} bytes in a heap with short lengths", object.len())));
         }
-        Ok(place)
+        let mut alone = Collection { addr: space.take(byte_len, 8), byte_len, objects: Out::new(), count: 0 };
+        alone.push(object, self.sizes);
+        self.full.push(alone.patch(self.sizes));
+        Ok((alone.addr, 1))
     }
 
     /// The collections that were filled since the last call; the last one keeps its room for objects added later
     /// (it is then given again, whole).
     pub(crate) fn take(&mut self) -> Vec<Patch> {
-        let mut patches = std::mem::take(&mut self.filled);
-        let head = self.head_len();
-        if let Some(open) = self.open.as_mut().filter(|open| open.is_new) {
-            open.is_new = false;
-            patches.push(open.patch(head, self.sizes));
+        let mut patches = std::mem::take(&mut self.full);
+        if std::mem::take(&mut self.changed) {
+            patches.extend(self.open.as_ref().map(|open| open.patch(self.sizes)));
         }
+        self.next_len = LEAST;
         patches
     }
 
-    /// Bytes of the heads of collections and of objects.
-    fn head_len(&self) -> u64 {
-        (8 + u64::from(self.sizes.lengths)).next_multiple_of(8)
-    }
-
-    fn begin(&mut self, need: u64, space: &mut Space) {
-        let head = self.head_len();
-        if let Some(full) = self.open.take().filter(|open| open.is_new) {
-            self.filled.push(full.patch(head, self.sizes));
+    fn close(&mut self) {
+        if let Some(open) = self.open.take().filter(|_| self.changed) {
+            self.full.push(open.patch(self.sizes));
         }
-        let len = need.saturating_add(head).max(self.next_len);
-        self.next_len = (self.next_len * 2).min(MOST);
-        let addr = space.take(len, 8);
-        let mut out = Out::new();
-        out.bytes(b"GCOL").u8(1).zeros(3).length(len, self.sizes);
-        pad(&mut out);
-        self.open = Some(Collection { addr, len, out: out.finish().into(), objects: 0, is_new: false });
+        self.changed = false;
     }
 }
 
 impl Collection {
-    fn has_room(&self, need: u64) -> bool {
-        self.objects < u16::MAX && (self.out.len() as u64).saturating_add(need) <= self.len
+    fn has_room(&self, need: u64, head: u64) -> bool {
+        self.count < u16::MAX && head + self.objects.len() as u64 + need <= self.byte_len
     }
 
-    /// The whole collection: behind the objects stands the free space as an object of number 0.
-    fn patch(&self, head: u64, sizes: Sizes) -> Patch {
+    fn push(&mut self, object: &[u8], sizes: Sizes) {
+        self.count = self.count.saturating_add(1);
+        object_head(&mut self.objects, self.count, 1, object.len() as u64, sizes);
+        self.objects.bytes(object).zeros(object.len().wrapping_neg() % 8);
+    }
+
+    /// The whole collection, with what is left as free space.
+    fn patch(&self, sizes: Sizes) -> Patch {
+        let head = head_len(sizes);
         let mut out = Out::new();
-        out.bytes(&self.out);
-        let left = self.len - self.out.len() as u64;
+        out.bytes(b"GCOL\x01\0\0\0").length(self.byte_len, sizes);
+        out.zeros(usize::try_from(head).unwrap_or(0).saturating_sub(out.len()));
+        out.bytes(self.objects.as_slice());
+        let left = self.byte_len.saturating_sub(out.len() as u64);
         if left >= head {
-            out.u16(0).u16(0).u32(0).length(left, sizes);
+            object_head(&mut out, 0, 0, left, sizes);
         }
-        out.zeros(usize::try_from(self.len).unwrap_or(0).saturating_sub(out.len()));
+        let rest = usize::try_from(self.byte_len).unwrap_or(0).saturating_sub(out.len());
+        out.zeros(rest);
         Patch { addr: self.addr, body: out.finish() }
     }
 }
 
-/// Fills up to a multiple of 8.
-fn pad(out: &mut Out) {
-    out.zeros(out.len().next_multiple_of(8) - out.len());
+fn object_head(out: &mut Out, index: u16, references: u16, len: u64, sizes: Sizes) {
+    out.u16(index).u16(references).u32(0).length(len, sizes);
+    out.zeros(usize::from(sizes.lengths).wrapping_neg() % 8);
 }
+
+/// Bytes before the objects, and before each object's data: padded to 8 bytes whatever the width of lengths.
+fn head_len(sizes: Sizes) -> u64 {
+    (8 + u64::from(sizes.lengths)).next_multiple_of(8)
+}
+
+/// Fewest bytes of a collection.
+const LEAST: u64 = 4096;
+/// Bytes of collections when many objects come at once.
+const LARGEST: u64 = 1 << 16;
+/// Objects that take more have a collection of their own.
+const LARGEST_IN_COMMON: u64 = 2048;

@@ -1,6 +1,8 @@
 //! Chunk indexes, built anew and changed (hdf5-netcdf4.md E.3 to E.6, I.4, J.3, J.4).
 mod btree1;
 
+pub(crate) mod tree2;
+
 use super::space::Space;
 use super::{Change, Stored};
 use crate::file::{Addr, File, Sizes};

@@ -18,6 +18,11 @@ impl Out {
         self.0.len()
     }
 
+    /// The bytes so far.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Appends bytes.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.extend_from_slice(bytes);

@@ -1,17 +1,19 @@
 //! Values as stored elements; those of variable length go to a heap (hdf5-netcdf4.md F.2, H.6).
+mod number;
+
 use super::heap::HeapBuilder;
 use super::out::Out;
 use super::space::Space;
-use crate::file::{Addr, Sizes};
-use crate::word::{Bits, Class, Datatype, FloatOrder};
-use ncirrus_layout::{ByteOrder, Error, Result};
+use crate::word::{Class, Datatype, Member, Padding};
+use ncirrus_layout::{Error, Result};
 use ncirrus_model::Values;
 use std::ops::Range;
 
-/// The stored elements of `values[range]`.
+/// The stored elements of `values[range]`. Null strings and empty sequences are null references; an empty string is an
+/// object of no bytes.
 ///
 /// # Errors
-/// `Invalid` when the values are not of the datatype, `Limit` when an element is too long.
+/// When values do not go with the datatype, or text is too long for its place.
 pub(crate) fn encode_values(
     datatype: &Datatype,
     values: &Values,
@@ -19,15 +21,7 @@ pub(crate) fn encode_values(
     heap: &mut HeapBuilder,
     space: &mut Space,
 ) -> Result<Vec<u8>> {
-    let each = usize::try_from(datatype.byte_len).ok();
-    let len = each.and_then(|each| each.checked_mul(range.len()));
-    let (Some(each), Some(len)) = (each, len) else { return Err(Error::limit("elements beyond all memory")) };
-    let mut bytes = vec![0; len];
-    let mut encoder = Encoder { heap, space };
-    for (element, index) in bytes.chunks_exact_mut(each.max(1)).zip(range) {
-        encoder.element(datatype, values, index, element)?;
-    }
-    Ok(bytes)
+    Encoder { heap, space }.elements(datatype, values, range)
 }
 
 struct Encoder<'a> {
@@ -36,7 +30,17 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// One element into its zeroed place.
+    fn elements(&mut self, datatype: &Datatype, values: &Values, range: Range<usize>) -> Result<Vec<u8>> {
+        let each = len_of(datatype)?;
+        let len = range.len().checked_mul(each);
+        let mut bytes = vec![0; len.ok_or_else(|| Error::limit("more bytes of values than memory has"))?];
+        for (index, place) in range.zip(bytes.chunks_exact_mut(each)) {
+            self.element(datatype, values, index, place)?;
+        }
+        Ok(bytes)
+    }
+
+    /// One element; its place is as long as the datatype says, and zero.
     fn element(
         &mut self,
         datatype: &Datatype,
@@ -45,94 +49,114 @@ impl Encoder<'_> {
         place: &mut [u8],
     ) -> Result<()> {
         match (&datatype.class, values) {
+            (Class::Integer(_) | Class::BitField(_) | Class::Float(_), _) => {
+                number::encode(datatype, values, index, place)
+            }
+            (Class::Enum { base, .. }, _) => self.element(base, values, index, place),
+            (Class::Text(_), Values::Char(text)) => copy(text, index, place),
+            (Class::Text(padding), Values::String(strings)) => {
+                fixed_text(*padding, strings.get(index), place)
+            }
             (Class::VlenText(_), Values::String(strings)) => match strings.get(index) {
-                Some(text) => self.refer(text.len(), text, place),
+                Some(text) => self.handle(text.len(), text, place),
                 None => Ok(()),
             },
+            (Class::Opaque, Values::Opaque { size, bytes }) if *size == place.len() => {
+                copy(bytes, index, place)
+            }
+            (Class::Compound(members), Values::Compound { fields, .. }) => {
+                self.compound(members, fields, index, place)
+            }
+            (Class::Complex(base), Values::Compound { fields, .. }) => {
+                let parts = place.chunks_exact_mut(len_of(base)?);
+                fields.iter().zip(parts).try_for_each(|(field, part)| self.element(base, field, index, part))
+            }
+            (Class::Array { base, .. }, _) => self.array(base, values, index, place),
             (Class::Vlen(base), Values::Vlen { ends, elements }) => {
-                let start = index.checked_sub(1).map_or(Some(0), |before| ends.get(before).copied());
-                let range = start.zip(ends.get(index).copied()).filter(|(start, end)| start <= end);
-                let (start, end) = range.ok_or_else(mismatch)?;
-                let bytes = encode_values(base, elements, start..end, self.heap, self.space)?;
-                if start == end { Ok(()) } else { self.refer(end - start, &bytes, place) }
-            }
-            (Class::Compound(members), Values::Compound { fields, .. }) if members.len() == fields.len() => {
-                for (member, field) in members.iter().zip(fields) {
-                    let place = part(place, member.offset, member.datatype.byte_len)?;
-                    self.member(&member.datatype, field, index, place)?;
+                let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+                let end = ends.get(index).copied().ok_or_else(too_few)?;
+                if end <= start {
+                    return Ok(());
                 }
-                Ok(())
+                let sequence = self.elements(base, elements, start..end)?;
+                self.handle(end - start, &sequence, place)
             }
-            (Class::Array { .. }, _) => self.member(datatype, values, index, place),
-            _ => fixed(datatype, values, index, place),
+            (Class::Reference(_), Values::String(strings)) if strings.get(index).is_none() => Ok(()),
+            (Class::Reference(_), _) => Err(Error::unsupported("writing of references to objects")),
+            (Class::Time, _) => Err(Error::unsupported("writing of times of class 2")),
+            _ => Err(Error::invalid("values of another type than the one that is stored")),
         }
     }
 
-    /// All elements of a member.
-    fn member(&mut self, datatype: &Datatype, field: &Values, index: usize, place: &mut [u8]) -> Result<()> {
-        let Class::Array { dims, base } = &datatype.class else {
-            return self.element(datatype, field, index, place);
-        };
-        let count = dims.iter().try_fold(1u64, |count, len| count.checked_mul(*len));
-        let count = count.and_then(|count| usize::try_from(count).ok());
-        let first = count.and_then(|count| index.checked_mul(count)).ok_or_else(mismatch)?;
-        let each = usize::try_from(base.byte_len).unwrap_or(usize::MAX).max(1);
-        for (at, place) in place.chunks_exact_mut(each).enumerate() {
-            self.element(base, field, first + at, place)?;
+    fn compound(
+        &mut self,
+        members: &[Member],
+        fields: &[Values],
+        index: usize,
+        place: &mut [u8],
+    ) -> Result<()> {
+        if members.len() != fields.len() {
+            let text = format!("values with {} fields, stored with {}", fields.len(), members.len());
+            return Err(Error::invalid(text));
+        }
+        for (member, field) in members.iter().zip(fields) {
+            let start = usize::try_from(member.offset).unwrap_or(usize::MAX);
+            let end = start.saturating_add(len_of(&member.datatype)?);
+            let part = place.get_mut(start..end);
+            let part = part
+                .ok_or_else(|| Error::invalid(format!("member {} outside of its compound", member.name)))?;
+            self.element(&member.datatype, field, index, part)?;
         }
         Ok(())
     }
 
-    /// Puts an object into the heap, and where it is into the place.
-    fn refer(&mut self, count: usize, object: &[u8], place: &mut [u8]) -> Result<()> {
-        let count = u32::try_from(count)
-            .map_err(|_| Error::limit(format!("an element of variable length with {count} parts")))?;
+    /// An array: so many values of the base for each element.
+    fn array(&mut self, base: &Datatype, values: &Values, index: usize, place: &mut [u8]) -> Result<()> {
+        let each = len_of(base)?;
+        let first = index.checked_mul(place.len() / each).ok_or_else(too_few)?;
+        let parts = place.chunks_exact_mut(each).enumerate();
+        parts
+            .into_iter()
+            .try_for_each(|(at, part)| self.element(base, values, first.saturating_add(at), part))
+    }
+
+    /// An element of variable length: `count` things in an object of a heap.
+    fn handle(&mut self, count: usize, object: &[u8], place: &mut [u8]) -> Result<()> {
+        let count = u32::try_from(count);
+        let count =
+            count.map_err(|_| Error::unsupported(format!("{} bytes in one element", object.len())))?;
         let (collection, index) = self.heap.add(object, self.space)?;
-        let mut out = Out::new();
-        let sizes = Sizes { offsets: u8::try_from(place.len().saturating_sub(8)).unwrap_or(8), lengths: 8 };
-        out.u32(count).addr(Some(Addr(collection.0)), sizes).u32(index);
-        place.copy_from_slice(out.finish().get(..place.len()).ok_or_else(mismatch)?);
-        Ok(())
+        let handle = Out::new().u32(count).addr(Some(collection), self.heap.sizes()).u32(index).finish();
+        copy(&handle, 0, place)
     }
 }
 
-/// Numbers, characters and opaque bytes.
-fn fixed(datatype: &Datatype, values: &Values, index: usize, place: &mut [u8]) -> Result<()> {
-    let native = match (values, values.as_bytes()) {
-        (Values::Opaque { size, .. }, Some(_)) if *size != place.len() => None,
-        (_, Some(bytes)) if bytes.len() == values.len().saturating_mul(place.len()) => {
-            let start = index.checked_mul(place.len());
-            start.and_then(|start| bytes.get(start..start + place.len()))
-        }
-        _ => None,
-    };
-    place.copy_from_slice(native.ok_or_else(mismatch)?);
-    if order_of(datatype).is_some_and(|order| order != ByteOrder::NATIVE) {
-        place.reverse();
-    }
+/// Copies the item at `index` of items that are as long as the place.
+fn copy(items: &[u8], index: usize, place: &mut [u8]) -> Result<()> {
+    let start = index.checked_mul(place.len()).ok_or_else(too_few)?;
+    let item = start.checked_add(place.len()).and_then(|end| items.get(start..end));
+    place.copy_from_slice(item.ok_or_else(too_few)?);
     Ok(())
 }
 
-/// The order of the bytes of a number.
-fn order_of(datatype: &Datatype) -> Option<ByteOrder> {
-    match &datatype.class {
-        Class::Integer(Bits { order, .. }) | Class::BitField(Bits { order, .. }) => Some(*order),
-        Class::Float(format) => match format.order {
-            FloatOrder::Big => Some(ByteOrder::Big),
-            FloatOrder::Little | FloatOrder::Vax => Some(ByteOrder::Little),
-        },
-        Class::Enum { base, .. } => order_of(base),
-        _ => None,
-    }
+fn fixed_text(padding: Padding, text: Option<&[u8]>, place: &mut [u8]) -> Result<()> {
+    let text = text.unwrap_or_default();
+    let room = place.len();
+    let Some((start, rest)) = place.split_at_mut_checked(text.len()) else {
+        let len = text.len();
+        return Err(Error::invalid(format!("text of {len} bytes where {room} are stored")));
+    };
+    start.copy_from_slice(text);
+    rest.fill(if padding == Padding::SpacePadded { b' ' } else { 0 });
+    Ok(())
 }
 
-fn part(place: &mut [u8], offset: u64, len: u64) -> Result<&mut [u8]> {
-    let start = usize::try_from(offset).ok();
-    let end = start.and_then(|start| start.checked_add(usize::try_from(len).ok()?));
-    let range = start.zip(end).ok_or_else(mismatch)?;
-    place.get_mut(range.0..range.1).ok_or_else(mismatch)
+/// Bytes of one element.
+fn len_of(datatype: &Datatype) -> Result<usize> {
+    let len = usize::try_from(datatype.byte_len).ok().filter(|len| *len > 0);
+    len.ok_or_else(|| Error::limit(format!("elements of {} bytes", datatype.byte_len)))
 }
 
-fn mismatch() -> Error {
-    Error::invalid("the values are not of the datatype that stores them")
+fn too_few() -> Error {
+    Error::invalid("fewer values than are to be stored")
 }

@@ -1,0 +1,72 @@
+//! Layout messages (hdf5-netcdf4.md E.2, E.3).
+use super::fitting;
+use crate::file::{Addr, Sizes};
+use crate::place::{Arrangement, IndexKind};
+use crate::write::index::tree2::{MERGE_PERCENT, NODE_LEN, SPLIT_PERCENT};
+use crate::write::out::Out;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+
+/// The layout of a dataset with elements of that many bytes: of version 3, or, where an index of chunks asks for it, of
+/// the version that the arrangement says.
+///
+/// # Errors
+/// For arrangements that are not written, and what does not fit the message.
+pub(crate) fn layout(arrangement: &Arrangement, element_len: u64, sizes: Sizes) -> Result<Bytes> {
+    let mut out = Out::new();
+    match arrangement {
+        Arrangement::Compact(data) => {
+            // What is too long is refused as a whole.
+            out.bytes(&[3, 0]).uint(data.len() as u64, 2).bytes(data);
+        }
+        Arrangement::Contiguous { addr, byte_len } => {
+            out.bytes(&[3, 1]).addr(*addr, sizes).length(*byte_len, sizes);
+        }
+        Arrangement::Chunked { shape, index: IndexKind::BTree1, addr, .. } => {
+            out.bytes(&[3, 2]).uint(shape.len() as u64 + 1, 1).addr(*addr, sizes);
+            for len in shape.iter().chain([&element_len]) {
+                let len = u32::try_from(*len);
+                out.u32(
+                    len.map_err(|_| Error::unsupported(format!("a chunk of shape {shape:?}: 2^32 or more")))?,
+                );
+            }
+        }
+        Arrangement::Chunked { shape, index, addr, edges_unfiltered, version } => {
+            let dims: Vec<u64> = shape.iter().copied().chain([element_len]).collect();
+            indexed(&mut out, *version, *edges_unfiltered, &dims, (*index, *addr), sizes);
+        }
+        Arrangement::External(_) | Arrangement::Virtual { .. } => {
+            return Err(Error::unsupported("writing of external and virtual datasets"));
+        }
+    }
+    fitting(out.finish(), "a data layout")
+}
+
+/// Chunks of version 4 or 5. `dims` end with the bytes of an element.
+fn indexed(
+    out: &mut Out,
+    version: u8,
+    edges_unfiltered: bool,
+    dims: &[u64],
+    (index, addr): (IndexKind, Option<Addr>),
+    sizes: Sizes,
+) {
+    const SINGLE_FILTERED: u8 = 2;
+    let is_filtered = matches!(index, IndexKind::Single { filtered: Some(_) });
+    let flags = u8::from(edges_unfiltered) | if is_filtered { SINGLE_FILTERED } else { 0 };
+    let most = dims.iter().copied().max().unwrap_or(1).max(1);
+    let width = most.ilog2() as usize / 8 + 1;
+    out.u8(version).u8(2).u8(flags).uint(dims.len() as u64, 1).uint(width as u64, 1);
+    dims.iter().for_each(|len| _ = out.uint(*len, width));
+    match index {
+        IndexKind::Single { filtered: None } => out.u8(1),
+        IndexKind::Single { filtered: Some((len, mask)) } => out.u8(1).length(len, sizes).u32(mask),
+        IndexKind::Implicit => out.u8(2),
+        IndexKind::FixedArray { page_bits } => out.u8(3).u8(page_bits),
+        IndexKind::ExtensibleArray { max_bits, in_index, min_pointers, min_elements, page_bits } => {
+            out.u8(4).bytes(&[max_bits, in_index, min_pointers, min_elements, page_bits])
+        }
+        IndexKind::BTree1 | IndexKind::BTree2 => out.u8(5).u32(NODE_LEN).u8(SPLIT_PERCENT).u8(MERGE_PERCENT),
+    };
+    out.addr(addr, sizes);
+}

@@ -1,0 +1,143 @@
+//! Datatype messages (hdf5-netcdf4.md D.2, I.1).
+use crate::word::{
+    Bits, Class, Datatype, EnumValue, FloatFormat, FloatOrder, Member, Norm, Padding, ReferenceKind,
+};
+use crate::write::out::Out;
+use ncirrus_layout::ByteOrder;
+
+/// The bytes of a datatype message, of the oldest version that can describe it: text of fixed length is ASCII, other
+/// text UTF-8, opaque types have no tag.
+pub(crate) fn encode_datatype(datatype: &Datatype) -> Vec<u8> {
+    let mut out = Out::new();
+    encode(&mut out, datatype);
+    out.finish().into()
+}
+
+fn encode(out: &mut Out, datatype: &Datatype) {
+    match &datatype.class {
+        Class::Integer(bits) => integer(out, datatype, 0, *bits),
+        Class::BitField(bits) => integer(out, datatype, 4, *bits),
+        Class::Float(format) => float(out, datatype, format),
+        Class::Time => _ = head(out, datatype, 2, [0, 0, 0]).uint(8 * datatype.byte_len, 2),
+        Class::Text(padding) => _ = head(out, datatype, 3, [padding_code(*padding), 0, 0]),
+        Class::Opaque => _ = head(out, datatype, 5, [0, 0, 0]),
+        Class::Compound(members) => compound(out, datatype, members),
+        Class::Reference(kind) => _ = head(out, datatype, 7, [reference_code(*kind), 0, 0]),
+        Class::Enum { base, members } => enumeration(out, datatype, base, members),
+        Class::Vlen(base) => {
+            head(out, datatype, 9, [0, 0, 0]);
+            encode(out, base);
+        }
+        Class::VlenText(padding) => {
+            head(out, datatype, 9, [1 | padding_code(*padding) << 4, UTF_8, 0]);
+            out.bytes(UNSIGNED_BYTE);
+        }
+        Class::Array { dims, base } => {
+            head(out, datatype, 10, [0, 0, 0]).uint(dims.len() as u64, 1);
+            dims.iter().for_each(|len| _ = out.uint(*len, 4));
+            encode(out, base);
+        }
+        Class::Complex(base) => {
+            head(out, datatype, 11, [1, 0, 0]);
+            encode(out, base);
+        }
+    }
+}
+
+fn head<'a>(out: &'a mut Out, datatype: &Datatype, class: u8, flags: [u8; 3]) -> &'a mut Out {
+    out.u8(version(&datatype.class) << 4 | class).bytes(&flags).uint(datatype.byte_len, 4)
+}
+
+/// The oldest version that knows the class; a type inside another is never newer than that one.
+fn version(class: &Class) -> u8 {
+    match class {
+        Class::Complex(_) => 5,
+        Class::Reference(ReferenceKind::Object | ReferenceKind::Region) => 1,
+        Class::Reference(_) => 4,
+        Class::Compound(members) => {
+            members.iter().map(|member| version(&member.datatype.class)).max().unwrap_or(3).max(3)
+        }
+        Class::Array { base, .. } => version(&base.class).max(3),
+        Class::Enum { .. } => 3,
+        Class::Float(FloatFormat { order: FloatOrder::Vax, .. }) => 3,
+        Class::Vlen(base) => version(&base.class),
+        Class::Integer(_) | Class::BitField(_) | Class::Float(_) | Class::Time => 1,
+        Class::Text(_) | Class::VlenText(_) | Class::Opaque => 1,
+    }
+}
+
+fn integer(out: &mut Out, datatype: &Datatype, class: u8, bits: Bits) {
+    let order = u8::from(bits.order == ByteOrder::Big);
+    head(out, datatype, class, [order | u8::from(bits.signed) << 3, 0, 0]);
+    out.u16(bits.offset).u16(bits.precision);
+}
+
+fn float(out: &mut Out, datatype: &Datatype, format: &FloatFormat) {
+    let order = match format.order {
+        FloatOrder::Little => 0,
+        FloatOrder::Big => 1,
+        FloatOrder::Vax => 0x41,
+    };
+    let norm = match format.norm {
+        Norm::None => 0,
+        Norm::MsbSet => 1,
+        Norm::Implied => 2,
+    };
+    head(out, datatype, 1, [order | norm << 4, format.sign, 0]).u16(format.offset).u16(format.precision);
+    let ((exponent, exponent_len), (mantissa, mantissa_len)) = (format.exponent, format.mantissa);
+    out.bytes(&[exponent, exponent_len, mantissa, mantissa_len]).u32(format.bias);
+}
+
+fn compound(out: &mut Out, datatype: &Datatype, members: &[Member]) {
+    let width = datatype.byte_len.max(1).ilog2() as usize / 8 + 1;
+    head(out, datatype, 6, count(members.len()));
+    for member in members {
+        out.bytes(member.name.as_bytes()).u8(0).uint(member.offset, width);
+        encode(out, &member.datatype);
+    }
+}
+
+fn enumeration(out: &mut Out, datatype: &Datatype, base: &Datatype, members: &[EnumValue]) {
+    head(out, datatype, 8, count(members.len()));
+    encode(out, base);
+    members.iter().for_each(|member| _ = out.bytes(member.name.as_bytes()).u8(0));
+    let len = usize::try_from(base.byte_len).unwrap_or(0).min(16);
+    let is_big = matches!(base.class, Class::Integer(Bits { order: ByteOrder::Big, .. }));
+    for member in members {
+        let mut bytes = member.value.to_le_bytes();
+        let value = bytes.get_mut(..len).unwrap_or_default();
+        if is_big {
+            value.reverse();
+        }
+        out.bytes(value);
+    }
+}
+
+/// The lower two of the three bytes of flags.
+fn count(members: usize) -> [u8; 3] {
+    let [low, high] = u16::try_from(members).unwrap_or(u16::MAX).to_le_bytes();
+    [low, high, 0]
+}
+
+fn padding_code(padding: Padding) -> u8 {
+    match padding {
+        Padding::NulTerminated => 0,
+        Padding::NulPadded => 1,
+        Padding::SpacePadded => 2,
+    }
+}
+
+/// The kind; the new ones have the version of their encoding beside it.
+fn reference_code(kind: ReferenceKind) -> u8 {
+    match kind {
+        ReferenceKind::Object => 0,
+        ReferenceKind::Region => 1,
+        ReferenceKind::NewObject => 0x12,
+        ReferenceKind::NewRegion => 0x13,
+        ReferenceKind::NewAttribute => 0x14,
+    }
+}
+
+const UTF_8: u8 = 1;
+/// What text of any length is made of.
+const UNSIGNED_BYTE: &[u8] = &[0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0];
