@@ -69,7 +69,7 @@ fn run(python: &Path, mode: &str, input: &str) -> (Option<String>, Vec<Case>) {
                 assert!(json.get("fault").is_none(), "h5py: {json}");
                 cases.push(Case { name: json["name"].as_str().unwrap().to_owned(), json });
             }
-            other => panic!("{other}"),
+            other => unreachable!("{other}"),
         }
     }
     (plugins, cases)
@@ -144,7 +144,10 @@ fn plugins_of_netcdf_and_built_in_codecs_read_each_other() {
     ] {
         let spec = CodecSpec::V2(serde_json::from_str(json).unwrap());
         let entry = registry.entry(&spec).unwrap();
-        assert!(matches!(entry.origin, Origin::Plugin { filter: Some(_), codec: Some(_) }), "{json}: {entry:?}");
+        assert!(
+            matches!(entry.origin, Origin::Plugin { filter: Some(_), codec: Some(_) }),
+            "{json}: {entry:?}"
+        );
         let built_in = Registry::builtin().bind(std::slice::from_ref(&spec), &chunk).unwrap();
         let plugin = registry.bind(&[spec], &chunk).unwrap();
         let (encoded, _) = built_in.encode(&sample, &mut scratch).unwrap();

@@ -12,7 +12,10 @@ pub(super) use filter::{Call, NativeFilter};
 
 use abi::{ClassHead, CodecHead, FilterClass1, FilterClass2};
 use libloading::Library;
+#[cfg(unix)]
+use libloading::os::unix;
 use shared::{Initialized, Shared};
+use std::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 
@@ -36,9 +39,7 @@ type TypeGetter = unsafe extern "C" fn() -> c_int;
 /// # Errors
 /// Why it cannot be loaded, or is no plugin.
 pub(super) fn load(path: &Path) -> Result<Exports, String> {
-    // SAFETY: loading runs the initialisers of the library. Nothing can be known of them: whoever puts a library into
-    // a plugin directory, or names the directory, vouches for it (docs/filters.md).
-    let library = unsafe { Library::new(path) }.map_err(|error| format!("cannot be loaded: {error}"))?;
+    let library = open(path).map_err(|error| format!("cannot be loaded: {}", told(&error, path)))?;
     let mut exports = Exports::default();
     if let Some(anchor) = anchor(&library) {
         let shared = Shared::of(anchor);
@@ -65,6 +66,24 @@ pub(super) fn load(path: &Path) -> Result<Exports, String> {
         exports.refused.push("it offers nothing".to_owned());
     }
     Err(exports.refused.join("; "))
+}
+
+/// Loads a library with all that it refers to: a function that is missing would end the process when it is called.
+fn open(path: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: loading runs the initialisers of the library. Nothing can be known of them: whoever puts a library into
+    // a plugin directory, or names the directory, vouches for it (docs/filters.md).
+    #[cfg(unix)]
+    let library = unsafe { unix::Library::open(Some(path), unix::RTLD_NOW | unix::RTLD_LOCAL) }?.into();
+    // SAFETY: as above.
+    #[cfg(not(unix))]
+    let library = unsafe { Library::new(path) }?;
+    Ok(library)
+}
+
+/// What the system says of an error, without the path that it starts with.
+fn told(error: &libloading::Error, path: &Path) -> String {
+    let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    text.strip_prefix(&format!("{}: ", path.display())).map(str::to_owned).unwrap_or(text)
 }
 
 fn keep(outcome: Result<(), String>, refused: &mut Vec<String>) {
