@@ -30,6 +30,9 @@ fn hint(error: &Error) -> Option<&'static str> {
         ErrorKind::Unsupported if says("netCDF-3") || says("classic") => {
             "choose a richer kind: -k nc5 or -k nczarr"
         }
+        ErrorKind::Unsupported if says("codec") && says("is not known") => {
+            "`ncirrus filters -v` lists the filters that are there; HDF5_PLUGIN_PATH names directories of plugins"
+        }
         ErrorKind::Unsupported if says("codec") => {
             "store it otherwise: --codec zstd, -d LEVEL, or -d 0 for no filters"
         }
