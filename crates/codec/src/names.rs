@@ -106,7 +106,7 @@ pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
 }
 
 /// What messages call a codec that is not known.
-fn label(spec: &CodecSpec) -> String {
+pub fn label(spec: &CodecSpec) -> String {
     match spec {
         CodecSpec::Hdf5 { id, .. } => registered::label(*id),
         _ => spec.identifier(),

@@ -262,7 +262,8 @@ impl Chunks {
 fn named(error: CodecError, codecs: &[CodecSpec], index: &dyn ChunkIndex) -> Error {
     let name = match &error {
         CodecError::Unknown { codec } | CodecError::Unsupported { codec, .. } => {
-            let place = codecs.iter().position(|spec| spec.identifier() == *codec);
+            let is_meant = |spec: &CodecSpec| names::label(spec) == *codec || spec.identifier() == *codec;
+            let place = codecs.iter().position(is_meant);
             place.and_then(|place| index.codec_name(place))
         }
         _ => None,
