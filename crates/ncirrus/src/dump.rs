@@ -251,6 +251,29 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_type_in_netcdf_is_not_listed_but_damage_is() {
+        let mut model = Model::new();
+        let root = model.root();
+        for (name, kind) in [("foreign", FaultKind::Unsupported), ("damaged", FaultKind::Malformed)] {
+            let mut variable = Variable::new(name, Atomic::Byte.into(), Vec::new());
+            variable.fault = Some(Fault::new(kind, "why"));
+            model.insert_variable(root, variable).unwrap();
+            let attributes = model.group_mut(root).unwrap().attributes.known_mut();
+            attributes.faults.push((name.to_owned(), Fault::new(kind, "why")));
+        }
+        let listed = listed(Arc::new(model));
+        assert!(listed.variable_at("foreign").is_none() && listed.variable_at("damaged").is_some());
+        let attributes = listed.group(root).unwrap().attributes.known().unwrap();
+        assert_eq!(attributes.faults.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["damaged"]);
+    }
+
+    #[test]
+    fn szip_shows_its_method_and_block() {
+        assert_eq!(szip_text(&[169, 8, 32, 32]), "4,32,8");
+        assert_eq!(szip_text(&[141, 16, 32, 32]), "4,4,16");
+    }
+
+    #[test]
     fn plain_zarr_has_a_superblock_version_when_netcdf_wrote_it() {
         assert_eq!(superblock_version(0, false), 0);
         assert_eq!(superblock_version(0, true), 2);
