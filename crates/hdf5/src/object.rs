@@ -2,7 +2,7 @@
 mod header;
 mod shared;
 
-pub(crate) use header::{header, header_at};
+pub(crate) use header::{header, header_at, is_known, pieces};
 pub(crate) use shared::{resolve, resolve_record};
 
 use crate::file::{Addr, File};

@@ -1,5 +1,8 @@
 //! Object headers of both versions with all their continuations (hdf5-netcdf4.md B.1 to B.3).
 mod chunk;
+mod pieces;
+
+pub(crate) use pieces::{Pieces, pieces};
 
 use self::chunk::{Format, Prefix};
 use super::{Header, Message, ObjectRef, kind};
@@ -103,7 +106,7 @@ impl Reading {
 }
 
 /// Whether the format defines messages of that type; 0x09 is for tests of the HDF5 library only.
-fn is_known(kind: u16) -> bool {
+pub(crate) fn is_known(kind: u16) -> bool {
     kind <= kind::CACHE_IMAGE && kind != 0x09
 }
 

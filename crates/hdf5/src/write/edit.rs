@@ -1,32 +1,291 @@
 //! Changing the messages of a header that exists, of version 1 or 2, in place (hdf5-netcdf4.md J.1).
+//!
+//! A header is a list of pieces. What changes in one piece alone is one write of that piece. Everything else goes the
+//! long way: as many messages as fit stay in the first piece, the others go to a new piece behind the end of the file,
+//! and one write of the first piece switches from the old pieces to the new ones.
+mod encode;
+#[cfg(test)]
+mod tests;
+
 use super::Change;
+use super::Patch;
 use super::header::Draft;
 use super::space::Space;
-use crate::file::File;
-use crate::object::ObjectRef;
-use ncirrus_layout::{Error, Step, View};
+use crate::file::{Addr, Sizes};
+use crate::object::{ObjectRef, is_known, kind, pieces};
+use bytes::Bytes;
+use encode::Style;
+use ncirrus_layout::{Error, Result, Step, View};
 
-/// A header as it lies in the file: the pieces it is made of, and all messages, those that manage space too.
+/// A header that is being changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Editable {
-    /// The messages that mean something, in order.
-    pub(crate) messages: Vec<Draft>,
+    addr: Addr,
+    sizes: Sizes,
+    style: Style,
+    pieces: Vec<Room>,
+    messages: Vec<Held>,
+    dirty: bool,
+}
+
+/// A piece of the header, without its messages.
+#[derive(Debug, Clone)]
+struct Room {
+    addr: Addr,
+    head: Bytes,
+    /// Bytes for messages.
+    len: usize,
+    /// Messages that it has, those that manage space too.
+    count: usize,
+    /// Whether a message of it was changed or removed.
+    dirty: bool,
+}
+
+/// A message, and the piece in which it lies.
+#[derive(Debug, Clone)]
+struct Held {
+    draft: Draft,
+    home: Option<usize>,
 }
 
 impl Editable {
     /// Reads the header for changing.
-    pub(crate) fn load(_view: &dyn View, _object: &ObjectRef) -> Step<Self> {
-        Err(Error::unsupported("changing of headers").into())
+    ///
+    /// # Errors
+    /// A need, damage, or a message that only programs may touch that know it.
+    pub(crate) fn load(view: &dyn View, object: &ObjectRef) -> Step<Self> {
+        let found = pieces(view, &object.file, object.addr)?;
+        let style = Style { version: found.version, indexed: found.indexed };
+        let mut messages = Vec::new();
+        let mut rooms = Vec::new();
+        for (home, piece) in found.list.into_iter().enumerate() {
+            let (count, len) = (piece.messages.len(), piece.room);
+            rooms.push(Room { addr: piece.addr, head: piece.head, len, count, dirty: false });
+            for message in piece.messages.into_iter().filter(|message| message.kind != NIL) {
+                if !is_known(message.kind) && message.flags & FAIL_WHEN_WRITING != 0 {
+                    let text = format!("a message of type {:#04x} that is not known here", message.kind);
+                    return Err(object.file.at(object.addr, Error::unsupported(text)).into());
+                }
+                let order = message.order.unwrap_or(0);
+                let draft = Draft { kind: message.kind, flags: message.flags, order, body: message.body };
+                messages.push(Held { draft, home: Some(home) });
+            }
+        }
+        let (addr, sizes) = (object.addr, object.file.sizes);
+        Ok(Self { addr, sizes, style, pieces: rooms, messages, dirty: false })
     }
 
-    /// How the header gets `messages` instead of those that it has. The last patch of `then` is one write of the first
-    /// piece, which switches from the old messages to the new ones; messages of unchanged size are changed in place.
-    pub(crate) fn change(
-        &self,
-        _file: &File,
-        _messages: Vec<Draft>,
-        _space: &mut Space,
-    ) -> Result<Change, Error> {
-        Err(Error::unsupported(format!("changing {} messages", self.messages.len())))
+    /// Version of the header.
+    pub(crate) fn version(&self) -> u8 {
+        self.style.version
+    }
+
+    /// Whether attributes have a creation index.
+    pub(crate) fn is_indexed(&self) -> bool {
+        self.style.indexed
+    }
+
+    /// Where the header is.
+    pub(crate) fn addr(&self) -> Addr {
+        self.addr
+    }
+
+    /// Whether anything was changed.
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.dirty
+    }
+
+    /// The messages of that type, each with its number.
+    pub(crate) fn all(&self, kind: u16) -> impl Iterator<Item = (usize, &Draft)> + '_ {
+        let all = self.messages.iter().map(|held| &held.draft).enumerate();
+        all.filter(move |(_, draft)| draft.kind == kind)
+    }
+
+    /// The first message of that type.
+    pub(crate) fn find(&self, kind: u16) -> Option<(usize, &Draft)> {
+        self.all(kind).next()
+    }
+
+    /// Gives a message another body.
+    pub(crate) fn set(&mut self, number: usize, body: Bytes) {
+        let Some(held) = self.messages.get_mut(number).filter(|held| held.draft.body != body) else { return };
+        held.draft.body = body;
+        let home = held.home;
+        self.touch(home);
+    }
+
+    /// Puts a whole message in the place of another.
+    pub(crate) fn replace(&mut self, number: usize, draft: Draft) {
+        let Some(held) = self.messages.get_mut(number).filter(|held| held.draft != draft) else { return };
+        held.draft = draft;
+        let home = held.home;
+        self.touch(home);
+    }
+
+    /// Adds a message behind all others.
+    pub(crate) fn push(&mut self, draft: Draft) {
+        self.messages.push(Held { draft, home: None });
+        self.dirty = true;
+    }
+
+    /// Keeps only the messages of which that is true.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Draft) -> bool) {
+        let mut homes = Vec::new();
+        self.messages.retain(|held| {
+            let kept = keep(&held.draft);
+            if !kept {
+                homes.push(held.home);
+            }
+            kept
+        });
+        homes.into_iter().for_each(|home| self.touch(home));
+    }
+
+    fn touch(&mut self, home: Option<usize>) {
+        self.dirty = true;
+        if let Some(room) = home.and_then(|home| self.pieces.get_mut(home)) {
+            room.dirty = true;
+        }
+    }
+
+    /// How many links lead to the object, and shared messages are taken from it.
+    pub(crate) fn references(&self) -> u32 {
+        let at = |bytes: &Bytes, at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes);
+        match self.style.version {
+            1 => self.pieces.first().and_then(|first| at(&first.head, 4)).unwrap_or(1),
+            _ => self.find(kind::REFERENCE_COUNT).and_then(|(_, draft)| at(&draft.body, 1)).unwrap_or(1),
+        }
+    }
+
+    /// Sets the number of references.
+    pub(crate) fn set_references(&mut self, count: u32) {
+        if count == self.references() {
+            return;
+        }
+        if self.style.version == 1 {
+            if let Some(first) = self.pieces.first_mut() {
+                let mut head = first.head.to_vec();
+                if let Some(place) = head.get_mut(4..8) {
+                    place.copy_from_slice(&count.to_le_bytes());
+                }
+                first.head = head.into();
+            }
+            return self.touch(Some(0));
+        }
+        let body = Bytes::from([&[0], count.to_le_bytes().as_slice()].concat());
+        match self.find(kind::REFERENCE_COUNT).map(|(number, _)| number) {
+            Some(number) => self.set(number, body),
+            None => self.push(Draft { kind: kind::REFERENCE_COUNT, flags: 0, order: 0, body }),
+        }
+    }
+
+    /// How the header becomes what it shall be; nothing when it is that already. The last patch of `then` decides.
+    ///
+    /// # Errors
+    /// When its first piece is too small to lead to another.
+    pub(crate) fn change(&self, space: &mut Space) -> Result<Change> {
+        if !self.dirty {
+            return Ok(Change::default());
+        }
+        let marked = self.marked();
+        match marked.in_place()? {
+            Some(patch) => Ok(Change { fresh: Vec::new(), then: vec![patch], released: Vec::new() }),
+            None => marked.switch(space),
+        }
+    }
+
+    /// With marks at messages that nobody here knew when the header was changed.
+    fn marked(&self) -> Self {
+        let mut marked = self.clone();
+        for number in 0..marked.messages.len() {
+            let Some(held) = marked.messages.get_mut(number) else { continue };
+            if !is_known(held.draft.kind)
+                && held.draft.flags & (MARK_WHEN_UNKNOWN | MARKED) == MARK_WHEN_UNKNOWN
+            {
+                held.draft.flags |= MARKED;
+                let home = held.home;
+                marked.touch(home);
+            }
+        }
+        marked
+    }
+
+    /// One write of one piece, when nothing changes in the others and it has the room.
+    fn in_place(&self) -> Result<Option<Patch>> {
+        let dirty: Vec<usize> =
+            self.pieces.iter().enumerate().filter(|(_, room)| room.dirty).map(|(at, _)| at).collect();
+        let candidates = match dirty.as_slice() {
+            [] => 0..self.pieces.len(),
+            [one] => *one..*one + 1,
+            _ => return Ok(None),
+        };
+        for at in candidates {
+            let Some(room) = self.pieces.get(at) else { continue };
+            let here = |held: &&Held| held.home.is_none() || held.home == Some(at);
+            let drafts: Vec<&Draft> = self.messages.iter().filter(here).map(|held| &held.draft).collect();
+            let Some((area, count)) = self.style.area(&drafts, room.len)? else { continue };
+            // The first piece says how many messages there are in all (version 1).
+            if self.style.version == 1 && at > 0 && count != room.count {
+                continue;
+            }
+            let others: usize = self
+                .pieces
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+                .map(|(_, room)| room.count)
+                .sum();
+            let body = self.style.piece(&room.head, &area, (at == 0).then_some(others + count))?;
+            return Ok(Some(Patch { addr: room.addr, body }));
+        }
+        Ok(None)
+    }
+
+    /// A new piece for what does not fit into the first one, which is then written.
+    fn switch(&self, space: &mut Space) -> Result<Change> {
+        let first = self.pieces.first().ok_or_else(|| Error::internal("a header without pieces"))?;
+        let drafts: Vec<&Draft> = self
+            .messages
+            .iter()
+            .map(|held| &held.draft)
+            .filter(|draft| draft.kind != kind::CONTINUATION)
+            .collect();
+        let released = self.pieces.iter().skip(1).map(|room| (room.addr, self.style.piece_len(room.len)));
+        let mut change = Change { released: released.collect(), ..Change::default() };
+        let (area, count) = match self.style.area(&drafts, first.len)? {
+            Some(all) => all,
+            None => {
+                let lead = self.style.lead_len(self.sizes);
+                let room = first.len.checked_sub(lead).ok_or_else(|| {
+                    let text = format!("a header of {} bytes, too small to be continued", first.len);
+                    Error::unsupported(text)
+                })?;
+                let fitting = self.style.fitting(&drafts, room);
+                let (stay, go) = drafts.split_at(fitting);
+                let len = self.style.new_room(go);
+                let Some((area, moved)) = self.style.area(go, len)? else {
+                    return Err(Error::internal("a piece too small for its messages"));
+                };
+                let addr = space.take(self.style.piece_len(len), 8);
+                let body = self.style.piece(self.style.signature(), &area, None)?;
+                let lead = self.style.lead(addr, body.len() as u64, self.sizes);
+                change.fresh.push(Patch { addr, body });
+                let stay: Vec<&Draft> = stay.iter().copied().chain([&lead]).collect();
+                let (area, count) = self
+                    .style
+                    .area(&stay, first.len)?
+                    .ok_or_else(|| Error::internal("messages that do not fit any more"))?;
+                (area, count + moved)
+            }
+        };
+        let body = self.style.piece(&first.head, &area, Some(count))?;
+        change.then.push(Patch { addr: first.addr, body });
+        Ok(change)
     }
 }
+
+/// Free space.
+const NIL: u16 = 0;
+const FAIL_WHEN_WRITING: u8 = 0x08;
+const MARK_WHEN_UNKNOWN: u8 = 0x10;
+const MARKED: u8 = 0x20;

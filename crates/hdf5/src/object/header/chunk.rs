@@ -22,7 +22,7 @@ pub(super) struct Prefix {
     /// Number of messages in all chunks (version 1).
     pub(super) count: Option<usize>,
     /// Where the messages of the first chunk begin, and their bytes.
-    at: u64,
+    pub(super) at: u64,
     len: u64,
 }
 

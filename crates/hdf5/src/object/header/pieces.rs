@@ -1,0 +1,76 @@
+//! A header as it lies in the file, for changing it.
+use super::chunk::{Format, Prefix, continues};
+use super::{MOST_CHUNKS, MOST_MESSAGES};
+use crate::file::{Addr, File};
+use crate::object::{Message, kind};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Step, View};
+use std::collections::{HashSet, VecDeque};
+
+/// The pieces of a header, in the order in which they are read.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    /// Version of the header: 1 or 2.
+    pub(crate) version: u8,
+    /// Whether messages have a creation index.
+    pub(crate) indexed: bool,
+    pub(crate) list: Vec<Piece>,
+}
+
+/// A run of messages.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) addr: Addr,
+    /// What stands before the messages.
+    pub(crate) head: Bytes,
+    /// Bytes for messages.
+    pub(crate) room: usize,
+    /// All messages, those that manage space too.
+    pub(crate) messages: Vec<Message>,
+}
+
+/// Reads all pieces of the header at an address.
+pub(crate) fn pieces(view: &dyn View, file: &File, addr: Addr) -> Step<Pieces> {
+    let (prefix, body) = Prefix::read(view, file, addr)?;
+    let head = file.parse_all(view, addr, prefix.at)?;
+    let head = head.slice(..usize::try_from(prefix.at).unwrap_or(usize::MAX).min(head.len()));
+    let format = prefix.format;
+    let mut left = prefix.count;
+    let mut found = Pieces {
+        version: format.version(),
+        indexed: format == (Format::New { indexed: true }),
+        list: Vec::new(),
+    };
+    let (mut seen, mut ahead) = (HashSet::from([addr]), VecDeque::new());
+    let mut next = Some((addr, head, body));
+    while let Some((addr, head, body)) = next.take() {
+        let messages = format.messages(&body, left)?;
+        left = left.map(|left| left.saturating_sub(messages.len()));
+        for message in messages.iter().filter(|message| message.kind == kind::CONTINUATION) {
+            ahead.extend(continues(file, message)?);
+        }
+        found.list.push(Piece { addr, head, room: body.len(), messages });
+        if let Some((addr, len)) = ahead.pop_front() {
+            if !seen.insert(addr) || found.list.len() >= MOST_CHUNKS {
+                let error = Error::malformed("a header that continues itself, or too often");
+                return Err(file.at(addr, error).into());
+            }
+            let body = format.continuation(view, file, addr, len)?;
+            next = Some((addr, Bytes::from_static(format.signature()), body));
+        }
+    }
+    if found.list.iter().map(|piece| piece.messages.len()).sum::<usize>() > MOST_MESSAGES {
+        return Err(file.at(addr, Error::limit(format!("more than {MOST_MESSAGES} messages"))).into());
+    }
+    Ok(found)
+}
+
+impl Format {
+    /// What stands before the messages of a continuation.
+    fn signature(self) -> &'static [u8] {
+        match self {
+            Self::Old => b"",
+            Self::New { .. } => b"OCHK",
+        }
+    }
+}
