@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// # Errors
 /// When the output fails, a name in the options is unknown, or data cannot be read.
 pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> Result<Summary> {
-    let model = if dataset.is_hdf5() { listed(dataset.model()?) } else { dataset.model()? };
+    let model = dataset.model()?;
+    let model = if dataset.is_hdf5() { listed(&model) } else { model };
     let mut source = Printed { dataset, model: Arc::clone(&model) };
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
@@ -34,9 +35,9 @@ pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> R
 
 /// The model without what the reference passes over in silence: variables and attributes of types that netCDF does not
 /// have (`hdf5-netcdf4.md` D.4).
-fn listed(model: Arc<Model>) -> Arc<Model> {
+fn listed(model: &Model) -> Arc<Model> {
     let is_foreign = |fault: &Fault| fault.kind == FaultKind::Unsupported;
-    let mut listed = Model::clone(&model);
+    let mut listed = model.clone();
     for id in model.variables() {
         if model.variable(id).and_then(|variable| variable.fault.as_ref()).is_some_and(is_foreign) {
             let _ = listed.remove_variable(id);
@@ -261,7 +262,7 @@ mod tests {
             let attributes = model.group_mut(root).unwrap().attributes.known_mut();
             attributes.faults.push((name.to_owned(), Fault::new(kind, "why")));
         }
-        let listed = listed(Arc::new(model));
+        let listed = listed(&model);
         assert!(listed.variable_at("foreign").is_none() && listed.variable_at("damaged").is_some());
         let attributes = listed.group(root).unwrap().attributes.known().unwrap();
         assert_eq!(attributes.faults.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["damaged"]);
