@@ -117,7 +117,7 @@ impl Writer {
         let mut parts = touched.parts().peekable();
         while parts.peek().is_some() {
             let window = self.window(&target, &mut parts);
-            self.write_window((&target, &model), &data, &touched, window).await?;
+            self.write_window(&target, &data, &touched, window).await?;
             self.shrink().await?;
         }
         Ok(())
@@ -148,7 +148,7 @@ impl Writer {
 
     async fn write_window(
         &self,
-        (target, model): (&Target, &Arc<Model>),
+        target: &Target,
         data: &Data<'_>,
         touched: &Touched,
         parts: Vec<Part>,
@@ -159,6 +159,8 @@ impl Writer {
             let key = Key { var: target.var, cell: part.cell.clone() };
             jobs.push(Job { part, held: self.stage.lock(key).await, stored: None });
         }
+        // The shape is looked at when the cells are locked: what others stored of them may have grown before.
+        let model = &self.model();
         self.find_incomplete(target, &mut jobs).await?;
         let whole = jobs.iter().filter(|job| job.part.whole).map(|job| job.part.cell.as_slice());
         let cells = cells_of(target.encoding.grid.rank(), whole);

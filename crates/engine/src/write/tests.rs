@@ -269,6 +269,31 @@ fn many_threads_write_parts_of_the_same_cells() {
 }
 
 #[test]
+fn rows_that_others_append_to_a_stored_cell_are_kept() {
+    for _ in 0..100 {
+        let place = Place { session: session(1024), ..place(true) };
+        let writer = place.create();
+        let var = place.add(&writer, "v_big", Atomic::Int, &[64], false);
+        let ready = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (writer, place, ready) = (&writer, &place, &ready);
+                scope.spawn(move || {
+                    ready.wait();
+                    for row in 0..3 {
+                        let mine = Selection::strided(&[row, thread], &[1, 8], &[1, 8]);
+                        place.run(writer.write(var, &mine, &Values::Int(vec![7; 8]))).unwrap();
+                    }
+                });
+            }
+        });
+        place.run(writer.close()).unwrap();
+        let read = place.run(place.open().read(var, &slab(&[0, 0], &[3, 64]))).unwrap();
+        assert_eq!(read, Values::Int(vec![7; 3 * 64]));
+    }
+}
+
+#[test]
 fn more_than_the_budget_is_put_before_the_commit() {
     let place = Place { session: session(4096), ..place(false) };
     let writer = place.create();
