@@ -88,7 +88,7 @@ pub fn copy(
     options: &CopyOptions<'_>,
     session: &Session,
 ) -> Result<CopyReport> {
-    let create = options.create.clone().for_model(target, source.model()?.as_ref())?;
+    let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
     let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &create)?;
     let copy = Dataset::create_with(target, &create, session)?;
     if options.drop_filters {

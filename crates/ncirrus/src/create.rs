@@ -1,8 +1,10 @@
 //! What kind of dataset is created, and how.
 use crate::{Error, Result};
 use ncirrus_classic::{ClassicWriter, Version};
+use ncirrus_hdf5::Hdf5Writer;
+pub use ncirrus_hdf5::{DefaultChunks, Structures};
 use ncirrus_layout::Writing;
-use ncirrus_model::{Atomic, Model, TypeRef, VarId};
+use ncirrus_model::{Atomic, Attribute, Model, TypeRef, Values, VarId};
 use ncirrus_store::{Clobber, Scheme, Shape, StoreOptions, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, ZarrWriter};
 use std::sync::Arc;
@@ -16,6 +18,10 @@ pub enum Kind {
     Nc6,
     /// netCDF-3 with 64-bit data (CDF-5).
     Nc5,
+    /// netCDF-4: HDF5.
+    Nc4,
+    /// netCDF-4 by the rules of the classic model.
+    Nc4Classic,
     /// NCZarr, Zarr v2 underneath.
     NcZarr,
     /// Plain Zarr v2.
@@ -58,6 +64,15 @@ pub struct CreateOptions {
     pub header_pad: Option<u64>,
     /// Put the entries of a zip below one top folder, as netCDF-C needs it.
     pub zip_top_folder: bool,
+    /// Which versions of HDF5 shall read a netCDF-4 file.
+    pub structures: Structures,
+    /// How chunk shapes are chosen for netCDF-4 where none is given.
+    pub default_chunks: DefaultChunks,
+    /// Chunks of a netCDF-4 file begin at multiples of this many bytes, a power of two; `None`: of 8.
+    pub align: Option<u64>,
+    /// Bytes kept at the front of a netCDF-4 file for its metadata; `None`: as many as the definitions need, and some
+    /// more.
+    pub reserve: Option<u64>,
 }
 
 impl Default for CreateOptions {
@@ -71,6 +86,10 @@ impl Default for CreateOptions {
             overwrite: false,
             header_pad: None,
             zip_top_folder: false,
+            structures: Structures::default(),
+            default_chunks: DefaultChunks::default(),
+            align: None,
+            reserve: None,
         }
     }
 }
@@ -98,7 +117,8 @@ impl Target {
             Kind::Nc3 => Version::Classic.kind(),
             Kind::Nc6 => Version::Offset64.kind(),
             Kind::Nc5 => Version::Data64.kind(),
-            Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => "netCDF-4",
+            Kind::Nc4Classic => "netCDF-4 classic model",
+            Kind::Nc4 | Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => "netCDF-4",
         }
     }
 }
@@ -116,6 +136,11 @@ impl CreateOptions {
         self.kind.is_some_and(Kind::is_classic)
     }
 
+    /// Whether the classic model will rule, as far as decided.
+    pub(crate) fn is_classic_model(&self) -> bool {
+        self.is_classic() || self.kind == Some(Kind::Nc4Classic)
+    }
+
     pub(crate) fn clobber(&self) -> Clobber {
         if self.overwrite { Clobber::Replace } else { Clobber::Never }
     }
@@ -129,11 +154,17 @@ impl CreateOptions {
         stores
     }
 
-    /// Decides the kind where the URL tells it, and among the netCDF-3 kinds the first that holds the model.
-    pub(crate) fn for_model(mut self, url: &str, model: &Model) -> Result<Self> {
+    /// Decides the kind where the URL tells it; where it only says netCDF, the first that holds the model: of the
+    /// netCDF-3 kinds, else netCDF-4. `fixed`: no dimension will be unlimited.
+    pub(crate) fn for_model(mut self, url: &str, model: &Model, fixed: bool) -> Result<Self> {
         let named = self.kind.is_some();
-        let kind = self.kind_for(&Url::parse(url)?)?;
-        self.kind = Some(if kind == Kind::Nc3 && !named { smallest_classic(model) } else { kind });
+        let url = Url::parse(url)?;
+        self.kind = Some(match self.kind_for(&url)? {
+            Kind::Nc3 if named => Kind::Nc3,
+            Kind::Nc3 if !asks_for_classic(&url) && needs_netcdf4(model, fixed) => Kind::Nc4,
+            Kind::Nc3 => smallest_classic(model),
+            other => other,
+        });
         Ok(self)
     }
 
@@ -145,6 +176,7 @@ impl CreateOptions {
             Kind::Nc3 => Arc::new(self.classic(Version::Classic)),
             Kind::Nc6 => Arc::new(self.classic(Version::Offset64)),
             Kind::Nc5 => Arc::new(self.classic(Version::Data64)),
+            Kind::Nc4 | Kind::Nc4Classic => Arc::new(self.hdf5(kind == Kind::Nc4Classic)),
             Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => Arc::new(self.zarr(kind, &url)?),
         };
         Ok(Target { kind, writing })
@@ -153,6 +185,17 @@ impl CreateOptions {
     fn classic(&self, version: Version) -> ClassicWriter {
         let writer = ClassicWriter::new(version);
         ClassicWriter { header_pad: self.header_pad.unwrap_or(writer.header_pad), ..writer }
+    }
+
+    fn hdf5(&self, classic_model: bool) -> Hdf5Writer {
+        let writer = Hdf5Writer::default();
+        Hdf5Writer {
+            classic_model,
+            structures: self.structures,
+            chunks: self.default_chunks,
+            reserve: self.reserve,
+            align: self.align.unwrap_or(writer.align),
+        }
     }
 
     fn zarr(&self, kind: Kind, url: &Url) -> Result<ZarrWriter> {
@@ -194,7 +237,10 @@ impl CreateOptions {
         if modes.contains("nczarr") {
             return Ok(Kind::NcZarr);
         }
-        if modes.contains("netcdf-3") || modes.contains("classic") {
+        if modes.contains("netcdf-4") || modes.contains("hdf5") {
+            return Ok(if modes.contains("classic") { Kind::Nc4Classic } else { Kind::Nc4 });
+        }
+        if asks_for_classic(url) {
             return Ok(Kind::Nc3);
         }
         let name = url.path().trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default();
@@ -203,9 +249,7 @@ impl CreateOptions {
             Some("nc5") => Ok(Kind::Nc5),
             Some("nc6") => Ok(Kind::Nc6),
             Some("zarr" | "nczarr" | "zip") => Ok(Kind::NcZarr),
-            Some("nc4" | "h5" | "hdf5") => {
-                Err(Error::unsupported("netCDF-4/HDF5 files cannot be written yet").at_object(url))
-            }
+            Some("nc4" | "h5" | "hdf5" | "he5") => Ok(Kind::Nc4),
             _ if self.dialect.is_some() => Ok(Kind::NcZarr),
             _ => {
                 let message = "the kind of the target cannot be told from its name: end it in .nc or .zarr, or choose a kind";
@@ -213,6 +257,12 @@ impl CreateOptions {
             }
         }
     }
+}
+
+/// Whether the URL itself says netCDF-3.
+fn asks_for_classic(url: &Url) -> bool {
+    let modes = url.fragment().modes();
+    modes.contains("netcdf-3") || modes.contains("classic")
 }
 
 /// The storage that `_NCProperties` tells of.
@@ -241,6 +291,28 @@ fn smallest_classic(model: &Model) -> Kind {
     } else {
         Kind::Nc3
     }
+}
+
+/// Whether no netCDF-3 kind can hold a model.
+fn needs_netcdf4(model: &Model, fixed: bool) -> bool {
+    let classic = |ty: TypeRef| matches!(ty, TypeRef::Atomic(atomic) if atomic != Atomic::String);
+    let variables = model.variables();
+    let is_record = |grows: &[bool]| !grows.iter().skip(1).any(|grows| *grows);
+    let groups = model.walk();
+    let members = groups.iter().filter_map(|id| model.group(*id));
+    let dims = members.clone().flat_map(|group| &group.dims).filter_map(|dim| model.dimension(*dim));
+    let records = dims.filter(|dimension| dimension.len.is_unlimited()).count();
+    // A single string becomes text.
+    let attributes = model.nodes().into_iter().filter_map(|node| model.attributes(node)?.known());
+    let fits = |attribute: &Attribute| match &attribute.values {
+        Values::String(strings) => strings.len() == 1,
+        _ => classic(attribute.ty),
+    };
+    groups.len() > 1
+        || members.clone().any(|group| !group.types.is_empty())
+        || !fixed && (records > 1 || !variables.iter().all(|var| is_record(&model.growing(*var))))
+        || !variables.iter().filter_map(|var| model.variable(*var)).all(|variable| classic(variable.ty))
+        || !attributes.flat_map(|list| list.iter()).all(fits)
 }
 
 fn byte_len(model: &Model, var: VarId) -> u64 {

@@ -29,7 +29,7 @@ mod session;
 mod variable;
 
 pub use copy::{ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, Progress, QuantizeRule, copy};
-pub use create::{CreateOptions, Dialect, Kind};
+pub use create::{CreateOptions, DefaultChunks, Dialect, Kind, Structures};
 pub use dataset::Dataset;
 pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
 pub use element::Element;

@@ -90,6 +90,10 @@ enum KindName {
     Nc6,
     /// netCDF-3 with 64-bit data (CDF-5).
     Nc5,
+    /// netCDF-4 (HDF5).
+    Nc4,
+    /// netCDF-4 by the rules of the classic model.
+    Nc4c,
     /// NCZarr, Zarr v2 underneath.
     Nczarr,
     /// Plain Zarr v2.
@@ -203,6 +207,8 @@ impl From<KindName> for Kind {
             KindName::Nc3 => Self::Nc3,
             KindName::Nc6 => Self::Nc6,
             KindName::Nc5 => Self::Nc5,
+            KindName::Nc4 => Self::Nc4,
+            KindName::Nc4c => Self::Nc4Classic,
             KindName::Nczarr => Self::NcZarr,
             KindName::Zarr2 => Self::Zarr2,
             KindName::Zarr3 => Self::Zarr3,

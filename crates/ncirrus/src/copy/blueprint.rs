@@ -44,7 +44,7 @@ impl Blueprint {
             }
         }
         draft.drop_what_is_not_copied(options)?;
-        if create.is_classic() {
+        if create.is_classic_model() {
             draft.make_attributes_classic();
         }
         Ok(draft)

@@ -18,7 +18,7 @@ use ncirrus_layout::{
     Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Resolver,
     Result, Step, Tag, View, Work,
 };
-use ncirrus_model::{CodecSpace, FillValue, Model, Values, VarId};
+use ncirrus_model::{CodecSpace, Model, Values, VarId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -47,7 +47,6 @@ pub(super) struct Track {
     path: String,
     /// The shape of contiguous data.
     shape: Vec<u64>,
-    fills: bool,
 }
 
 impl Creation {
@@ -78,9 +77,8 @@ impl Creation {
                     (form, held)
                 }
             };
-            let fills = model.variable(var).is_some_and(|variable| variable.fill != FillValue::None);
             let (path, shape) = (model.variable_path(var), model.shape(var));
-            tracks.insert(var, Track { form, held, path, shape, fills });
+            tracks.insert(var, Track { form, held, path, shape });
         }
         self.images(model, &tracks).check()?;
         (self.tracks, self.model) = (tracks, model.clone());
