@@ -1,10 +1,11 @@
 //! HDF5 files, and what netCDF-4 puts on top of them: pure code that reads through a `View`.
 //!
-//! Four rooms, each of which knows only those before it:
+//! Five rooms, each of which knows only those before it:
 //! - [`file`], [`object`], [`heap`], [`btree`], [`group`]: the file's structures, from the superblock to links;
 //! - [`word`]: dataspaces, datatypes, fill values, attributes, and the values that stored elements stand for;
 //! - [`place`]: where a dataset's elements lie: layouts, filter pipelines, chunk indexes, virtual datasets;
-//! - [`netcdf`]: dimensions, variables, types and groups as netCDF-4 has them; the driver.
+//! - [`netcdf`]: dimensions, variables, types and groups as netCDF-4 has them; the driver;
+//! - [`write`]: new files, and changes of files in place.
 #![forbid(unsafe_code)]
 
 mod btree;
@@ -22,4 +23,4 @@ mod word;
 mod write;
 
 pub use netcdf::Hdf5Driver;
-pub use write::{Hdf5Writer, Structures};
+pub use write::{DefaultChunks, Hdf5Writer, Structures};

@@ -19,7 +19,7 @@ mod types;
 mod update;
 mod value;
 
-pub use placer::{Hdf5Writer, Structures};
+pub use placer::{DefaultChunks, Hdf5Writer, Structures};
 
 use crate::file::Addr;
 use bytes::Bytes;
