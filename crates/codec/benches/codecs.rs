@@ -1,8 +1,10 @@
-//! Speed of the common chains on one thread, in bytes of decoded chunk: `cargo bench -p ncirrus-codec`.
+//! Speed of codecs on one thread: `cargo bench -p ncirrus-codec`, for the common chains, in bytes of decoded chunk. With
+//! the argument `serve`, cases are read from standard input, for comparisons (`benches/codecs.py`).
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers")]
 use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
 use ncirrus_model::CodecSpec;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use std::io::BufRead;
 use std::time::Instant;
 
 const CHAINS: [(&str, &[&str]); 9] = [
@@ -18,6 +20,36 @@ const CHAINS: [(&str, &[&str]); 9] = [
 ];
 
 fn main() {
+    if std::env::args().any(|argument| argument == "serve") {
+        let mut scratch = Scratch::default();
+        std::io::stdin().lock().lines().for_each(|line| println!("{}", case(&line.unwrap(), &mut scratch)));
+    } else {
+        common();
+    }
+}
+
+/// Seconds and bytes of one case: specs, shape, size of an element, and where the chunk lies, raw and encoded.
+fn case(line: &str, scratch: &mut Scratch) -> Value {
+    let case: Value = serde_json::from_str(line).unwrap();
+    let list = |value: &Value| value.as_array().unwrap().iter().map(|len| len.as_u64().unwrap()).collect();
+    let specs = case["specs"].as_array().unwrap().iter().map(|spec| self::spec(spec.as_object().unwrap().clone()));
+    let size = usize::try_from(case["size"].as_u64().unwrap()).unwrap();
+    let info = ChunkInfo { shape: list(&case["shape"]), element: Element { byte_len: Some(size) } };
+    let chain = Registry::builtin().bind(&specs.collect::<Vec<_>>(), &info).unwrap();
+    let read = |suffix: &str| std::fs::read(format!("{}.{suffix}", case["path"].as_str().unwrap())).unwrap();
+    let (raw, encoded) = (read("raw"), read("encoded"));
+    let mut out = vec![0; raw.len()];
+    let decode = best(3, || {
+        chain.decode_into(&encoded, 0, &mut out, scratch).unwrap();
+    });
+    let bytes = chain.encode(&raw, scratch).unwrap().0.len();
+    let encode = best(3, || {
+        chain.encode(&raw, scratch).unwrap();
+    });
+    json!({"decode": decode, "encode": encode, "bytes": bytes})
+}
+
+fn common() {
     let data: Vec<u8> =
         (0..1u32 << 20).flat_map(|i| ((f64::from(i) * 1e-3).sin() * 20.0 + 280.0).to_le_bytes()).collect();
     let floats: Vec<u8> = data.chunks_exact(8).flat_map(|bytes| narrow(bytes).to_le_bytes()).collect();
@@ -47,6 +79,11 @@ fn main() {
 }
 
 fn spec(map: Map<String, Value>) -> CodecSpec {
+    if let Some(id) = map.get("hdf5") {
+        let number = |value: &Value| u32::try_from(value.as_u64().unwrap()).unwrap();
+        let parameters: Vec<u32> = map["parameters"].as_array().unwrap().iter().map(number).collect();
+        return CodecSpec::hdf5(number(id), &parameters);
+    }
     match map.get("name").and_then(Value::as_str) {
         Some(name) => CodecSpec::V3 { name: name.to_owned(), configuration: map },
         None => CodecSpec::V2(map),
@@ -58,13 +95,17 @@ fn narrow(bytes: &[u8]) -> f32 {
     f64::from_le_bytes(bytes.try_into().unwrap()) as f32
 }
 
-/// The best of several runs.
-fn speed(len: usize, mut run: impl FnMut()) -> f64 {
-    let mut best = f64::INFINITY;
-    for _ in 0..9 {
+/// Bytes in units of MiB per second of the best of several runs.
+fn speed(len: usize, run: impl FnMut()) -> f64 {
+    f64::from(u32::try_from(len).unwrap()) / best(9, run) / f64::from(1 << 20)
+}
+
+/// The smallest number of seconds of several runs.
+fn best(runs: usize, mut run: impl FnMut()) -> f64 {
+    let time = |_| {
         let start = Instant::now();
         run();
-        best = best.min(start.elapsed().as_secs_f64());
-    }
-    f64::from(u32::try_from(len).unwrap()) / best / f64::from(1 << 20)
+        start.elapsed().as_secs_f64()
+    };
+    (0..runs).map(time).fold(f64::INFINITY, f64::min)
 }
