@@ -62,6 +62,8 @@ pub struct Writer {
     gate: tokio::sync::RwLock<()>,
     stage: Arc<Stage>,
     progress: Mutex<Progress>,
+    /// Variables that were there when writing began.
+    existing: HashSet<VarId>,
     failure: OnceLock<Error>,
 }
 
@@ -144,6 +146,7 @@ impl Writer {
             abilities: placer.abilities(),
             store,
             placer: Mutex::new(placer),
+            existing: written.clone(),
             definitions: Mutex::new(Definitions::new(model, written)),
             defining: tokio::sync::Mutex::new(()),
             gate: tokio::sync::RwLock::new(()),
@@ -207,7 +210,12 @@ impl Writer {
 
     async fn try_define(&self, model: &Arc<Model>) -> Result<Vec<Put>> {
         let model = translated(model, &self.abilities, self.session.registry())?;
-        self.drive(|view, placer| placer.define(view, &model)).await
+        let mut puts = self.drive(|view, placer| placer.define(view, &model)).await?;
+        let complete = self.completed(&model)?;
+        if !Arc::ptr_eq(&model, &complete) {
+            puts.extend(self.drive(|view, placer| placer.define(view, &complete)).await?);
+        }
+        Ok(puts)
     }
 
     /// A variable bound to codecs and conversions.

@@ -19,6 +19,7 @@ impl Writer {
             }
         }
         let model = translated(&self.model(), &self.abilities, self.session.registry())?;
+        let model = self.completed(&model)?;
         let phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;
         // What was put before must be durable before anything says that it is there.
         self.keep_failure(self.output.barrier())?;

@@ -1,7 +1,7 @@
 //! The model as it is being edited, and what the format has accepted of it.
 use super::Writer;
 use super::target::Target;
-use ncirrus_codec::{ChunkInfo, Element, Registry};
+use ncirrus_codec::{ChunkInfo, Element, Registry, names};
 use ncirrus_layout::{Abilities, Error, Result};
 use ncirrus_model::{CodecSpace, CodecSpec, Model, Selection, Storage, VarId};
 use std::collections::{HashMap, HashSet};
@@ -138,6 +138,41 @@ pub(super) fn translated(
 }
 
 impl Writer {
+    /// The model with the numbers that HDF5's filters get from the chunks that they work on, once the format has chosen
+    /// those. Variables that were there before keep what is recorded of them.
+    ///
+    /// # Errors
+    /// `Unsupported` naming the variable and the filter that does not work on its chunks.
+    pub(super) fn completed(&self, model: &Arc<Model>) -> Result<Arc<Model>> {
+        let mut result = Arc::clone(model);
+        if self.abilities.codecs != Some(CodecSpace::Hdf5) {
+            return Ok(result);
+        }
+        for var in model.variables() {
+            let Some(variable) = model.variable(var).filter(|variable| !variable.filters.is_empty()) else {
+                continue;
+            };
+            if self.existing.contains(&var) {
+                continue;
+            }
+            let encoding = super::lock(&self.placer).encoding(var)?;
+            let shape = encoding.grid.cell_shape(&vec![0; encoding.grid.rank()]).unwrap_or_default();
+            let byte_len = encoding.stored.byte_len().and_then(|len| usize::try_from(len).ok());
+            let chunk = ChunkInfo { shape, element: Element { byte_len } };
+            let filters = variable.filters.iter().map(|filter| names::complete(filter, &chunk));
+            let filters = filters.collect::<std::result::Result<Vec<_>, _>>();
+            let filters = filters.map_err(|error| {
+                crate::decode::codec_error(error).at_path(model.variable_path(var))
+            })?;
+            if filters != variable.filters
+                && let Some(variable) = Arc::make_mut(&mut result).variable_mut(var)
+            {
+                variable.filters = filters;
+            }
+        }
+        Ok(result)
+    }
+
     /// Checks that a filter can be applied to elements of that size, if they have one, and stored in the format.
     ///
     /// # Errors
