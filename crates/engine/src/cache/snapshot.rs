@@ -232,6 +232,16 @@ impl Held {
         }
     }
 
+    /// What is there of an object, ascending.
+    pub(crate) fn blocks(&self, snapshot: &Snapshot, object: &ObjectId) -> Vec<Range<u64>> {
+        let state = snapshot.lock();
+        let cached = state.cached.get(object).map(|(cached, _)| cached);
+        let mut there: Vec<Range<u64>> =
+            self.objects.get(object).into_iter().chain(cached).flat_map(Known::ranges).collect();
+        there.sort_unstable_by_key(|range| range.start);
+        there
+    }
+
     /// Pins what the index cache had of an object, if it still is in that state; else the cache forgets it.
     pub(crate) fn restore(&mut self, snapshot: &Snapshot, object: &ObjectId, entry: Entry) {
         let is_same = match self.objects.get(object) {
@@ -288,6 +298,16 @@ impl Known {
                 more.0.into_iter().for_each(|(start, bytes)| blocks.insert(start, bytes));
             }
             (old, newer) => *old = newer,
+        }
+    }
+
+    fn ranges(&self) -> Vec<Range<u64>> {
+        match self {
+            Self::Absent => Vec::new(),
+            Self::Present { blocks, .. } => {
+                let range = |(start, block): (&u64, &Bytes)| *start..*start + block.len() as u64;
+                blocks.0.iter().map(range).collect()
+            }
         }
     }
 

@@ -25,9 +25,11 @@ struct Ranges {
 }
 
 /// What is known of an object before a round.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct State {
     size: Option<u64>,
+    /// What is there already, ascending: nothing of it need come along.
+    there: Vec<Range<u64>>,
     /// Bytes that reads of unknown extent may be widened by in this round, together.
     allowance: u64,
 }
@@ -88,8 +90,9 @@ impl Sorted {
                 continue;
             }
             let allowance = if ranges.parse.is_empty() { 0 } else { snapshot.next_block(object) };
-            let state = State { size: held.size(snapshot, object), allowance };
-            requests.extend(ranges.requests(object, state, &facts));
+            let there = if ranges.parse.is_empty() { Vec::new() } else { held.blocks(snapshot, object) };
+            let state = State { size: held.size(snapshot, object), there, allowance };
+            requests.extend(ranges.requests(object, &state, &facts));
         }
         requests
     }
@@ -97,7 +100,7 @@ impl Sorted {
 
 impl Ranges {
     /// Reads of unknown extent widened, near ranges joined, long ones cut; what is known to be small is taken whole.
-    fn requests(&self, object: &ObjectId, state: State, facts: &Facts) -> Vec<(ObjectId, Want)> {
+    fn requests(&self, object: &ObjectId, state: &State, facts: &Facts) -> Vec<(ObjectId, Want)> {
         let request = |want| (object.clone(), want);
         let is_small = state.size.is_some_and(|size| size <= SMALL_OBJECT);
         let has_ranges = !self.exact.is_empty() || !self.parse.is_empty();
@@ -108,7 +111,7 @@ impl Ranges {
         suffixes.sort_unstable();
         suffixes.dedup();
         let mut requests: Vec<_> = suffixes.into_iter().map(|len| request(Want::Suffix(len))).collect();
-        let mut ranges = widen(self.parse.clone(), state.allowance);
+        let mut ranges = widen(self.parse.clone(), state);
         ranges.extend(self.exact.iter().cloned());
         // All gaps together stay bounded: a request more is cheaper than the megabytes between many.
         let gap = facts.merge_gap.min((ROUND_GAPS / (ranges.len() as u64).max(1)).max(LEAST_BLOCK));
@@ -124,7 +127,8 @@ impl Ranges {
 /// Joins reads of unknown extent that lie within one block, and widens each group by its share of the allowance. The
 /// block is the longest of which all groups together may have one: the allowance for one group alone, less for many,
 /// but never less than [`LEAST_BLOCK`].
-fn widen(mut parse: Vec<Range<u64>>, allowance: u64) -> Vec<Range<u64>> {
+fn widen(mut parse: Vec<Range<u64>>, state: &State) -> Vec<Range<u64>> {
+    let allowance = state.allowance;
     parse.sort_unstable_by_key(|range| (range.start, range.end));
     let mut block = allowance.max(LEAST_BLOCK);
     let mut groups = group(&parse, block);
@@ -134,7 +138,9 @@ fn widen(mut parse: Vec<Range<u64>>, allowance: u64) -> Vec<Range<u64>> {
     }
     let share = allowance.checked_div(groups.len() as u64).unwrap_or(0).max(LEAST_BLOCK);
     for group in &mut groups {
-        group.end = group.end.max(group.start.saturating_add(share));
+        let next = state.there.get(state.there.partition_point(|block| block.start < group.end));
+        let room = next.map_or(u64::MAX, |block| block.start).min(state.size.unwrap_or(u64::MAX));
+        group.end = group.end.max(group.start.saturating_add(share).min(room));
     }
     groups
 }

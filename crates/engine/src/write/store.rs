@@ -12,7 +12,7 @@ use ncirrus_layout::{Error, Prepared, Put, Result, StoredType, Work};
 use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
 use std::collections::BTreeMap;
 use std::iter::Peekable;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A touched cell, locked, and where it is when it must be completed first.
 struct Job {

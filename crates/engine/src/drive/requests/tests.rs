@@ -22,8 +22,8 @@ fn facts() -> Facts {
 }
 
 fn planned(ranges: &Ranges, size: Option<u64>) -> Vec<Want> {
-    let state = State { size, allowance: 256 * KIB };
-    ranges.requests(&object(), state, &facts()).into_iter().map(|(_, want)| want).collect()
+    let state = State { size, there: Vec::new(), allowance: 256 * KIB };
+    ranges.requests(&object(), &state, &facts()).into_iter().map(|(_, want)| want).collect()
 }
 
 fn parse(ranges: impl IntoIterator<Item = Range<u64>>) -> Ranges {
@@ -58,6 +58,17 @@ fn a_few_groups_share_the_allowance() {
 }
 
 #[test]
+fn what_is_there_already_and_what_lies_beyond_the_end_does_not_come_along() {
+    let there = vec![0..4 * KIB, 100 * KIB..200 * KIB];
+    let state = State { size: Some(50 << 20), there, allowance: 256 * KIB };
+    let requests = |range: Range<u64>| parse(once(range)).requests(&object(), &state, &facts());
+    let expected = |range: Range<u64>| [(object(), Want::Range(range))];
+    assert_eq!(requests(20 * KIB..21 * KIB), expected(20 * KIB..100 * KIB));
+    assert_eq!(requests(90 * KIB..110 * KIB), expected(90 * KIB..(90 + 256) * KIB));
+    assert_eq!(requests((50 << 20) - 100..(50 << 20) - 50), expected((50 << 20) - 100..50 << 20));
+}
+
+#[test]
 fn small_objects_are_taken_whole_when_touched_again() {
     let ranges = parse(once(300 * KIB..300 * KIB + 10));
     assert_eq!(planned(&ranges, Some(SMALL_OBJECT)), [Want::All]);
@@ -89,9 +100,9 @@ proptest! {
             exact: exact.iter().map(range).collect(),
             ..Ranges::default()
         };
-        let state = State { size: None, allowance };
+        let state = State { size: None, there: Vec::new(), allowance };
         let mut got = Vec::new();
-        for (_, want) in ranges.requests(&object(), state, &facts()) {
+        for (_, want) in ranges.requests(&object(), &state, &facts()) {
             let Want::Range(range) = want else { panic!("{want:?}") };
             got.push(range);
         }
