@@ -10,6 +10,7 @@ mod virtuals;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chunk::{ArrayHome, ArrayShape, size_width as chunk_size_width};
 pub(crate) use dataset::{dataset, layout};
 pub(crate) use pipeline::{parse as filters, registered as registered_filter};
 

@@ -9,6 +9,8 @@ mod fixed;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use extensible::{Home as ArrayHome, Shape as ArrayShape};
+
 use super::{Arrangement, Dataset, IndexKind};
 use crate::file::{Addr, File};
 use crate::word::Dataspace;
@@ -203,7 +205,7 @@ fn single(addr: Addr, filtered: Option<(u64, u32)>) -> Stored {
 }
 
 /// Bytes of a chunk's size before version 5 of the layout: one more than the decoded size needs.
-fn size_width(byte_len: u64) -> u8 {
+pub(crate) fn size_width(byte_len: u64) -> u8 {
     let bits = byte_len.checked_ilog2().unwrap_or(0);
     u8::try_from(1 + (bits + 8) / 8).map_or(8, |width| width.min(8))
 }

@@ -1,77 +1,176 @@
 //! Chunk indexes, built anew and changed (hdf5-netcdf4.md E.3 to E.6, I.4, J.3, J.4).
+//!
+//! A change is made in two steps: what it touches is read, which may stall; then new structures get their places.
+mod array;
 mod btree1;
+pub(crate) mod btree2;
+mod extensible;
+mod fixed;
+mod grid;
 
-pub(crate) mod tree2;
+pub(crate) use grid::Grid;
 
 use super::space::Space;
-use super::{Change, Stored};
+use super::{Change, Patch, Stored};
 use crate::file::{Addr, File, Sizes};
 use crate::place::IndexKind;
 use ncirrus_layout::{Error, Result, Step, View};
 use std::collections::BTreeMap;
 
-/// What an index is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Grid {
-    /// Chunk lengths in elements, one per dimension of the dataspace.
-    pub(crate) chunk: Vec<u64>,
-    /// Bytes of one element.
-    pub(crate) element: u64,
-    /// Current lengths, and how far each may grow (`None`: without limit).
-    pub(crate) dims: Vec<u64>,
-    pub(crate) max: Vec<Option<u64>>,
-    pub(crate) filtered: bool,
-    /// Version of the layout message: it decides the width of chunk sizes (3, 4 or 5).
-    pub(crate) version: u8,
-}
+/// Chunks by their coordinates in the grid.
+pub(crate) type Chunks = BTreeMap<Vec<u64>, Stored>;
 
 /// A finished index: its structures with their places, and what the layout message says of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Built {
-    pub(crate) patches: Vec<super::Patch>,
+    pub(crate) patches: Vec<Patch>,
     /// Address in the layout message.
     pub(crate) addr: Option<Addr>,
     pub(crate) kind: IndexKind,
 }
 
-/// The index that suits a grid: v1 B-tree, or for HDF5 1.10 and newer single, fixed array, extensible array, v2 B-tree.
-pub(crate) fn choose(_grid: &Grid, _newer: bool) -> IndexKind {
-    IndexKind::BTree1
+/// A change of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Updated {
+    pub(crate) change: Change,
+    /// What the layout message must say from now on, written after the change; `None`: what it says already.
+    pub(crate) layout: Option<(IndexKind, Addr)>,
 }
 
-/// Bytes that the index of all chunks of the grid takes at most: known before any chunk is.
+/// The index that suits a grid: v1 B-tree, or for HDF5 1.10 and newer single, fixed array, extensible array, v2 B-tree.
+pub(crate) fn choose(grid: &Grid, newer: bool) -> IndexKind {
+    if !newer {
+        return IndexKind::BTree1;
+    }
+    let is_single =
+        grid.chunk == grid.dims && grid.max.iter().zip(&grid.dims).all(|(max, len)| *max == Some(*len));
+    match grid.max.iter().filter(|max| max.is_none()).count() {
+        0 if is_single => IndexKind::Single { filtered: None },
+        // Every chunk that could be has its place there.
+        0 if grid.most_chunks().is_ok_and(|count| (1..=MOST_IN_ARRAY).contains(&count)) => {
+            IndexKind::FixedArray { page_bits: fixed::PAGE_BITS }
+        }
+        1 => extensible::KIND,
+        _ => IndexKind::BTree2,
+    }
+}
+
+/// Bytes that the index of `chunks` chunks of the grid takes at most, each structure at a multiple of 8: known before any
+/// chunk is.
 pub(crate) fn byte_len(kind: IndexKind, grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
     match kind {
         IndexKind::BTree1 => btree1::byte_len(grid, chunks, sizes),
-        _ => 0,
+        IndexKind::BTree2 => btree2::byte_len(grid, chunks, sizes),
+        IndexKind::FixedArray { page_bits } => fixed::byte_len(grid, page_bits, sizes),
+        IndexKind::ExtensibleArray { .. } => extensible::byte_len(kind, grid, chunks, sizes),
+        IndexKind::Single { .. } | IndexKind::Implicit => 0,
     }
 }
 
-/// Builds an index of these chunks (by chunk coordinates), its structures placed one after the other by `place` (which
-/// gets their length and alignment).
+/// Builds an index of these chunks, its structures placed one after the other by `place` (which gets their length).
+///
+/// # Errors
+/// When a chunk has no place in the index.
 pub(crate) fn build(
     kind: IndexKind,
     grid: &Grid,
-    chunks: &BTreeMap<Vec<u64>, Stored>,
+    chunks: &Chunks,
     sizes: Sizes,
     place: &mut dyn FnMut(u64) -> Addr,
 ) -> Result<Built> {
+    if chunks.is_empty() {
+        return Ok(Built { patches: Vec::new(), addr: None, kind });
+    }
+    let (patches, addr) = match kind {
+        IndexKind::BTree1 => btree1::build(grid, chunks, sizes, btree1::RANK, place)?,
+        IndexKind::BTree2 => btree2::build(grid, chunks, sizes, place)?,
+        IndexKind::FixedArray { page_bits } => fixed::build(grid, page_bits, chunks, sizes, place)?,
+        IndexKind::ExtensibleArray { .. } => extensible::build(kind, grid, chunks, sizes, place)?,
+        IndexKind::Single { .. } => {
+            let (kind, addr) = single(grid, chunks)?;
+            return Ok(Built { patches: Vec::new(), addr: Some(addr), kind });
+        }
+        IndexKind::Implicit => (Vec::new(), first_of_implicit(grid, chunks)?),
+    };
+    Ok(Built { patches, addr: Some(addr), kind })
+}
+
+/// Changes an index that exists: `chunks` are new or replace others. Nothing of `space` is taken before everything is
+/// read.
+pub(crate) fn update(
+    view: &dyn View,
+    file: &File,
+    (kind, addr): (IndexKind, Option<Addr>),
+    grid: &Grid,
+    chunks: &Chunks,
+    space: &mut Space,
+) -> Step<Updated> {
+    let place = &mut |len| space.take(len, 8);
+    let Some(addr) = addr else { return Ok(begin(file, kind, grid, chunks, place)?) };
+    if chunks.is_empty() {
+        return Ok(Updated::default());
+    }
     match kind {
-        IndexKind::BTree1 => btree1::build(grid, chunks, sizes, place),
-        other => Err(Error::unsupported(format!("writing of chunk index {other:?}"))),
+        IndexKind::BTree1 => btree1::update(view, file, addr, grid, chunks, place),
+        IndexKind::BTree2 => btree2::update(view, file, addr, grid, chunks, place),
+        IndexKind::FixedArray { .. } => fixed::update(view, file, addr, grid, chunks, place),
+        IndexKind::ExtensibleArray { .. } => extensible::update(view, file, addr, grid, chunks, place),
+        IndexKind::Single { .. } => Ok(Updated { layout: Some(single(grid, chunks)?), ..Updated::default() }),
+        IndexKind::Implicit => Ok(stays_implicit(addr, grid, chunks)?),
     }
 }
 
-/// Changes an index that exists: `chunks` are new or replace others. Gives the changes in the order in which the index
-/// stays whole, and the address for the layout message when it changes (the caller then changes that, last).
-pub(crate) fn update(
-    _view: &dyn View,
-    _file: &File,
-    _kind: IndexKind,
-    _addr: Option<Addr>,
-    _grid: &Grid,
-    _chunks: &BTreeMap<Vec<u64>, Stored>,
-    _space: &mut Space,
-) -> Step<(Change, Option<Addr>)> {
-    Err(Error::unsupported("changing of chunk indexes").into())
+/// The first index of a dataset that had no chunks.
+fn begin(
+    file: &File,
+    kind: IndexKind,
+    grid: &Grid,
+    chunks: &Chunks,
+    place: &mut dyn FnMut(u64) -> Addr,
+) -> Result<Updated> {
+    let built = match kind {
+        IndexKind::BTree1 if !chunks.is_empty() => {
+            let (patches, addr) = btree1::build(grid, chunks, file.sizes, file.ranks.chunk, place)?;
+            Built { patches, addr: Some(addr), kind }
+        }
+        _ => build(kind, grid, chunks, file.sizes, place)?,
+    };
+    let change = Change { fresh: built.patches, ..Change::default() };
+    Ok(Updated { change, layout: built.addr.map(|addr| (built.kind, addr)) })
 }
+
+/// What the layout message says of the only chunk.
+fn single(grid: &Grid, chunks: &Chunks) -> Result<(IndexKind, Addr)> {
+    let mut all = chunks.iter();
+    match (all.next(), all.next()) {
+        (Some((cell, stored)), None) if cell.iter().all(|at| *at == 0) => {
+            let filtered = grid.filtered.then_some((stored.len, stored.mask));
+            Ok((IndexKind::Single { filtered }, stored.addr))
+        }
+        _ => Err(Error::invalid(format!("{} chunks where there is one alone", chunks.len()))),
+    }
+}
+
+/// The address of the first chunk of those that lie one after the other, all that there can be.
+fn first_of_implicit(grid: &Grid, chunks: &Chunks) -> Result<Addr> {
+    let first = chunks.values().next().map_or(Addr(0), |stored| stored.addr);
+    if chunks.len() as u64 != grid.most_chunks()? {
+        return Err(Error::invalid("an index without records needs all chunks"));
+    }
+    stays_implicit(first, grid, chunks).map(|_| first)
+}
+
+/// Chunks that lie where an index without records has them need no change of it.
+fn stays_implicit(first: Addr, grid: &Grid, chunks: &Chunks) -> Result<Updated> {
+    for (cell, stored) in chunks {
+        let offset = grid.number(cell, None)?.checked_mul(grid.chunk_len()?);
+        if offset.and_then(|offset| offset.checked_add(first.0)) != Some(stored.addr.0) {
+            let text = format!("a chunk at {} that has another place in its index", stored.addr.0);
+            return Err(Error::invalid(text).at_chunk(cell));
+        }
+    }
+    Ok(Updated::default())
+}
+
+/// Arrays with room for more chunks than this would be mostly empty.
+const MOST_IN_ARRAY: u64 = 1 << 20;

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 /// as free by the file itself (hdf5-netcdf4.md J.6).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Space {
+    /// Where the space began: what lies before was not handed out here.
+    start: u64,
     /// First address behind everything.
     end: u64,
     /// Every place begins at a multiple of this: 8, or more when chunks are aligned.
@@ -17,7 +19,7 @@ pub(crate) struct Space {
 impl Space {
     /// Space that begins at `end`.
     pub(crate) fn new(end: u64) -> Self {
-        Self { end, ..Self::default() }
+        Self { start: end, end, ..Self::default() }
     }
 
     /// First address behind everything that was handed out.
@@ -38,10 +40,12 @@ impl Space {
         Addr(start)
     }
 
-    /// Gives back a place that was taken here: it can be had again once what is planned now is durable, because until
-    /// then a reader may still look there.
+    /// Gives back a place: it can be had again once what is planned now is durable, because until then a reader may
+    /// still look there. One that was not handed out here stays unused.
     pub(crate) fn leave(&mut self, addr: Addr, len: u64) {
-        self.leaving.push((addr, len));
+        if addr.0 >= self.start {
+            self.leaving.push((addr, len));
+        }
     }
 
     /// Gives back a place that no reader knows of: it can be had again at once.

@@ -6,8 +6,9 @@ use super::{Chunks, Stored};
 use crate::cursor::Cursor;
 use crate::file::Addr;
 use ncirrus_layout::{Cells, Error, Result, Step, View};
-use shape::{Home, Shape};
 use std::sync::Arc;
+
+pub(crate) use shape::{Home, Shape};
 
 /// The header of an array.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 use super::fitting;
 use crate::file::{Addr, Sizes};
 use crate::place::{Arrangement, IndexKind};
-use crate::write::index::tree2::{MERGE_PERCENT, NODE_LEN, SPLIT_PERCENT};
+use crate::write::index::btree2::{MERGE_PERCENT, NODE_LEN, SPLIT_PERCENT};
 use crate::write::out::Out;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};

@@ -1,5 +1,6 @@
 //! How the elements of an extensible array are spread over blocks: arithmetic alone (hdf5-netcdf4.md E.6).
 use crate::cursor::Cursor;
+use crate::place::IndexKind;
 use ncirrus_layout::{Error, Result};
 
 #[cfg(test)]
@@ -7,7 +8,7 @@ mod tests;
 
 /// The parameters of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// Bits of the largest number of elements.
     max_bits: u32,
     /// Elements in the index block.
@@ -21,7 +22,7 @@ pub(super) struct Shape {
 
 /// The run of elements that holds one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Home {
+pub(crate) enum Home {
     /// In the index block.
     Index,
     /// The data block of that number among those that the index block points to, and how many elements it has.
@@ -30,9 +31,19 @@ pub(super) enum Home {
     Super { number: u32, block: u64, page: u64 },
 }
 
+impl Home {
+    /// The super block that it is below.
+    pub(crate) fn super_block(self) -> Option<u32> {
+        match self {
+            Self::Index | Self::Direct { .. } => None,
+            Self::Super { number, .. } => Some(number),
+        }
+    }
+}
+
 impl Shape {
     /// The parameters as the header has them; the layout message has two of them the other way round.
-    pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
+    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
         let max_bits = u32::from(cursor.u8()?);
         let in_index = u64::from(cursor.u8()?);
         let min_elements = u64::from(cursor.u8()?);
@@ -51,8 +62,26 @@ impl Shape {
         Err(Error::malformed(format!("an extensible array cannot have the parameters {shape:?}")))
     }
 
+    /// The parameters that a layout message has.
+    pub(crate) fn of(kind: IndexKind) -> Result<Self> {
+        let IndexKind::ExtensibleArray { max_bits, in_index, min_pointers, min_elements, page_bits } = kind
+        else {
+            return Err(Error::internal("an extensible array of another kind"));
+        };
+        Self::parse(&mut Cursor::new(
+            &[max_bits, in_index, min_elements, min_pointers, page_bits],
+            "parameters",
+        ))
+    }
+
+    /// The parameters as the header has them.
+    pub(crate) fn parameters(&self) -> [u64; 5] {
+        let Self { max_bits, in_index, min_elements, min_pointers, page_bits } = *self;
+        [u64::from(max_bits), in_index, min_elements, min_pointers, u64::from(page_bits)]
+    }
+
     /// Where an element lies: its run and its place there; `None` for one beyond the largest.
-    pub(super) fn home(&self, element: u64) -> Option<(Home, usize)> {
+    pub(crate) fn home(&self, element: u64) -> Option<(Home, usize)> {
         let Some(rest) = element.checked_sub(self.in_index) else {
             return Some((Home::Index, usize::try_from(element).ok()?));
         };
@@ -71,43 +100,62 @@ impl Shape {
         Some((Home::Super { number, block, page: at / page_len }, usize::try_from(at % page_len).ok()?))
     }
 
+    /// The first element of a super block's data blocks, not counting those in the index block.
+    pub(crate) fn start_of(&self, number: u32) -> u64 {
+        (0..number).fold(0u64, |start, before| {
+            start.saturating_add(self.blocks_of(before).saturating_mul(self.elements_of(before)))
+        })
+    }
+
+    /// Which super block a data block belongs to that the index block points to.
+    pub(crate) fn super_of_direct(&self, block: u64) -> u32 {
+        let mut left = block;
+        for number in 0..self.first_super() {
+            match left.checked_sub(self.blocks_of(number)) {
+                None => return number,
+                Some(rest) => left = rest,
+            }
+        }
+        self.first_super()
+    }
+
     /// Elements in the index block.
-    pub(super) fn in_index(&self) -> u64 {
+    pub(crate) fn in_index(&self) -> u64 {
         self.in_index
     }
 
     /// Data blocks that the index block points to.
-    pub(super) fn direct_blocks(&self) -> u64 {
+    pub(crate) fn direct_blocks(&self) -> u64 {
         2 * (self.min_pointers - 1)
     }
 
     /// Super blocks that the index block points to.
-    pub(super) fn super_blocks(&self) -> u64 {
+    pub(crate) fn super_blocks(&self) -> u64 {
         u64::from(self.all_super_blocks().saturating_sub(self.first_super()))
     }
 
     /// The place of a super block among the pointers of the index block.
-    pub(super) fn place_of_super(&self, number: u32) -> u64 {
+    pub(crate) fn place_of_super(&self, number: u32) -> u64 {
         u64::from(number.saturating_sub(self.first_super()))
     }
 
     /// Bytes of a block's offset.
-    pub(super) fn offset_len(&self) -> u64 {
+    pub(crate) fn offset_len(&self) -> u64 {
         u64::from(self.max_bits.div_ceil(8))
     }
 
     /// Data blocks of a super block.
-    pub(super) fn blocks_of(&self, number: u32) -> u64 {
+    pub(crate) fn blocks_of(&self, number: u32) -> u64 {
         1u64.checked_shl(number / 2).unwrap_or(u64::MAX)
     }
 
     /// Elements of each data block of a super block.
-    pub(super) fn elements_of(&self, number: u32) -> u64 {
+    pub(crate) fn elements_of(&self, number: u32) -> u64 {
         1u64.checked_shl(number.div_ceil(2)).unwrap_or(u64::MAX).saturating_mul(self.min_elements)
     }
 
     /// Pages of each data block of a super block; 0 when they have none.
-    pub(super) fn pages_of(&self, number: u32) -> u64 {
+    pub(crate) fn pages_of(&self, number: u32) -> u64 {
         let pages = self.elements_of(number) / self.page_len();
         if pages > 1 { pages } else { 0 }
     }

@@ -1,0 +1,144 @@
+//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages (hdf5-netcdf4.md E.6).
+use super::Grid;
+use crate::checksum::lookup3;
+use crate::cursor::Cursor;
+use crate::file::{Addr, File, Sizes};
+use crate::write::out::Out;
+use crate::write::{Patch, Stored};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result, Step, View};
+
+/// Bytes of the checksum behind every structure.
+pub(super) const CHECKSUM_LEN: u64 = 4;
+
+/// Signature, version and client, with which every structure but a page begins.
+pub(super) fn begin(signature: &[u8; 4], grid: &Grid) -> Out {
+    let mut out = Out::new();
+    out.bytes(signature).u8(0).u8(u8::from(grid.filtered));
+    out
+}
+
+/// Bytes of signature, version, client and the address of the header.
+pub(super) fn prefix_len(sizes: Sizes) -> u64 {
+    6 + u64::from(sizes.offsets)
+}
+
+/// A structure that is changed byte by byte: its checksum stands behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) addr: Addr,
+    /// Without the checksum.
+    bytes: Vec<u8>,
+}
+
+impl Block {
+    /// A new one, with these bytes.
+    pub(super) fn new(addr: Addr, mut out: Out) -> Self {
+        Self { addr, bytes: out.finish().into() }
+    }
+
+    /// Reads one of `len` bytes, besides its checksum; but for pages the signature and the address of the header, if
+    /// given, must stand in front.
+    pub(super) fn read(
+        view: &dyn View,
+        file: &File,
+        addr: Addr,
+        len: u64,
+        front: Option<(&[u8; 4], Option<Addr>)>,
+    ) -> Step<Self> {
+        let whole = len.saturating_add(CHECKSUM_LEN);
+        view.limits().metadata_len(whole, "a block of a chunk index")?;
+        let bytes = file.exact(view, addr, whole)?;
+        let block = Self::checked(addr, &bytes, front, file.sizes);
+        Ok(block.map_err(|error| file.at(addr, error))?)
+    }
+
+    fn checked(
+        addr: Addr,
+        bytes: &Bytes,
+        front: Option<(&[u8; 4], Option<Addr>)>,
+        sizes: Sizes,
+    ) -> Result<Self> {
+        let (content, sum) = bytes.split_at(bytes.len().saturating_sub(4));
+        if sum != lookup3(content).to_le_bytes() {
+            return Err(Error::malformed("the checksum of a chunk index is wrong"));
+        }
+        if let Some((signature, header)) = front {
+            let mut cursor = Cursor::new(content, "a block of a chunk index");
+            cursor.signature(signature)?;
+            cursor.version(&[0])?;
+            cursor.skip(1)?;
+            if header.is_some() && cursor.addr(sizes)? != header {
+                return Err(Error::malformed("a block of another chunk index"));
+            }
+        }
+        Ok(Self { addr, bytes: content.to_vec() })
+    }
+
+    /// The bytes, without the checksum.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Puts bytes at an offset.
+    pub(super) fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let place = self.bytes.get_mut(start..start.saturating_add(bytes.len()));
+        let place = place.ok_or_else(|| Error::internal("bytes outside of their block"))?;
+        place.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Puts what is known of chunks at their places among elements that begin at an offset.
+    pub(super) fn put_chunks(
+        &mut self,
+        grid: &Grid,
+        sizes: Sizes,
+        offset: u64,
+        chunks: &[(usize, &Stored)],
+    ) -> Result<()> {
+        let each = grid.element_len(sizes)?;
+        for (index, stored) in chunks {
+            let mut out = Out::new();
+            grid.encode(&mut out, Some(stored), sizes)?;
+            self.put(offset.saturating_add(each.saturating_mul(*index as u64)), &out.finish())?;
+        }
+        Ok(())
+    }
+
+    /// Sets the bit, counted from the highest of the first byte, in a bitmap that begins at an offset.
+    pub(super) fn set_bit(&mut self, offset: u64, number: u64) -> Result<()> {
+        let at = usize::try_from(offset.saturating_add(number / 8)).unwrap_or(usize::MAX);
+        let byte = self.bytes.get_mut(at).ok_or_else(|| Error::internal("a bit outside of its block"))?;
+        *byte |= 0x80 >> (number % 8);
+        Ok(())
+    }
+
+    /// Whether that bit is set.
+    pub(super) fn bit(&self, offset: u64, number: u64) -> bool {
+        let at = usize::try_from(offset.saturating_add(number / 8)).unwrap_or(usize::MAX);
+        self.bytes.get(at).is_some_and(|byte| byte & (0x80 >> (number % 8)) != 0)
+    }
+
+    /// The address at an offset.
+    pub(super) fn addr_at(&self, offset: u64, sizes: Sizes) -> Result<Option<Addr>> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        Cursor::new(self.bytes.get(start..).unwrap_or_default(), "a block of a chunk index").addr(sizes)
+    }
+
+    /// The whole structure.
+    pub(super) fn patch(&self) -> Patch {
+        Patch { addr: self.addr, body: Out::new().bytes(&self.bytes).checksum().finish() }
+    }
+}
+
+/// Appends elements of chunks that were never written.
+pub(super) fn blank(out: &mut Out, grid: &Grid, count: u64, sizes: Sizes) -> Result<()> {
+    let mut one = Out::new();
+    grid.encode(&mut one, None, sizes)?;
+    let one = one.finish();
+    for _ in 0..count {
+        out.bytes(&one);
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Nodes of version 1 B-trees of chunks as bytes.
+use super::Grid;
+use crate::cursor::Cursor;
+use crate::file::{Addr, Sizes};
+use crate::write::Patch;
+use crate::write::out::Out;
+use ncirrus_layout::{Error, Result};
+
+/// How nodes of a tree are written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Form {
+    /// Number of dimensions.
+    pub(super) rank: usize,
+    pub(super) sizes: Sizes,
+    /// Children that a node has room for.
+    pub(super) most: usize,
+}
+
+/// A node with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) addr: Addr,
+    pub(super) level: u8,
+    pub(super) left: Option<Addr>,
+    pub(super) right: Option<Addr>,
+    pub(super) entries: Vec<Entry>,
+    /// Behind all chunks.
+    pub(super) end: Key,
+}
+
+/// A chunk, or a node one level below with the key of its first chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) key: Key,
+    pub(super) addr: Addr,
+}
+
+/// Bytes and skipped filters of a chunk, and its first element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) size: u32,
+    pub(super) mask: u32,
+    pub(super) offsets: Vec<u64>,
+}
+
+impl Key {
+    /// A key behind the chunk.
+    pub(super) fn behind(&self, grid: &Grid) -> Self {
+        let ends = self.offsets.iter().zip(&grid.chunk).map(|(offset, chunk)| offset.saturating_add(*chunk));
+        Self { size: 0, mask: 0, offsets: ends.collect() }
+    }
+
+    fn encode(&self, out: &mut Out) {
+        out.u32(self.size).u32(self.mask);
+        self.offsets.iter().for_each(|offset| _ = out.u64(*offset));
+        // The offset within the element.
+        out.u64(0);
+    }
+}
+
+impl Form {
+    pub(super) fn new(grid: &Grid, sizes: Sizes, rank: u16) -> Self {
+        Self { rank: grid.rank(), sizes, most: 2 * usize::from(rank.max(1)) }
+    }
+
+    /// Bytes of a node: all have room for as many children.
+    pub(super) fn node_len(&self) -> u64 {
+        let (offsets, key) = (u64::from(self.sizes.offsets), 16 + 8 * self.rank as u64);
+        let most = self.most as u64;
+        self.head_len() + (most + 1) * key + most * offsets
+    }
+
+    /// Bytes before a node's first key.
+    pub(super) fn head_len(&self) -> u64 {
+        8 + 2 * u64::from(self.sizes.offsets)
+    }
+
+    /// Where a node has the address of its left and right sibling.
+    pub(super) fn sibling(&self, node: Addr, is_right: bool) -> Addr {
+        Addr(node.0.saturating_add(8 + if is_right { u64::from(self.sizes.offsets) } else { 0 }))
+    }
+
+    /// Nodes with these children, linked to each other; gives them as children of the next level. `is_last`: the tree
+    /// grows behind them, so that all but the last are full.
+    pub(super) fn spread(
+        &self,
+        level: u8,
+        (entries, end): (Vec<Entry>, Key),
+        is_last: bool,
+        nodes: &mut Vec<Node>,
+        place: &mut dyn FnMut(u64) -> Addr,
+    ) -> Result<Vec<Entry>> {
+        let count = entries.len().div_ceil(self.most).max(1);
+        let each = if is_last { self.most } else { entries.len().div_ceil(count).max(1) };
+        let groups: Vec<&[Entry]> = entries.chunks(each).collect();
+        let addrs: Vec<Addr> = groups.iter().map(|_| place(self.node_len())).collect();
+        let mut parents = Vec::with_capacity(groups.len());
+        for (at, (group, addr)) in groups.iter().zip(&addrs).enumerate() {
+            let first = group.first().ok_or_else(|| Error::internal("a node without children"))?;
+            parents.push(Entry { key: first.key.clone(), addr: *addr });
+            let next = groups.get(at + 1).and_then(|group| group.first()).map_or(&end, |next| &next.key);
+            nodes.push(Node {
+                addr: *addr,
+                level,
+                left: at.checked_sub(1).and_then(|before| addrs.get(before).copied()),
+                right: addrs.get(at + 1).copied(),
+                entries: group.to_vec(),
+                end: next.clone(),
+            });
+        }
+        Ok(parents)
+    }
+
+    /// The whole node.
+    pub(super) fn patch(&self, node: &Node) -> Patch {
+        let mut out = Out::new();
+        out.bytes(b"TREE").u8(1).u8(node.level).uint(node.entries.len() as u64, 2);
+        out.addr(node.left, self.sizes).addr(node.right, self.sizes);
+        for entry in &node.entries {
+            entry.key.encode(&mut out);
+            out.addr(Some(entry.addr), self.sizes);
+        }
+        node.end.encode(&mut out);
+        out.zeros(usize::try_from(self.node_len()).unwrap_or(0).saturating_sub(out.len()));
+        Patch { addr: node.addr, body: out.finish() }
+    }
+
+    /// Takes a node apart.
+    pub(super) fn parse(&self, addr: Addr, bytes: &[u8]) -> Result<Node> {
+        let mut cursor = Cursor::new(bytes, "a B-tree node of chunks");
+        let (level, count, left, right) = self.head(&mut cursor)?;
+        if count > self.most {
+            let text = format!("a B-tree node of {count} children, more than it has room for");
+            return Err(Error::malformed(text));
+        }
+        let mut entries: Vec<Entry> = Vec::with_capacity(count);
+        for _ in 0..count {
+            let key = self.key(&mut cursor)?;
+            if entries.last().is_some_and(|last| last.key.offsets > key.offsets) {
+                return Err(Error::malformed("the keys of a B-tree node are not in order"));
+            }
+            let addr = cursor.addr(self.sizes)?;
+            let addr = addr.ok_or_else(|| Error::malformed("a child of a B-tree node has no address"))?;
+            entries.push(Entry { key, addr });
+        }
+        if level > 0 && entries.is_empty() {
+            return Err(Error::malformed("a B-tree node without children"));
+        }
+        Ok(Node { addr, level, left, right, entries, end: self.key(&mut cursor)? })
+    }
+
+    /// Level, number of children and siblings.
+    pub(super) fn head(&self, cursor: &mut Cursor<'_>) -> Result<(u8, usize, Option<Addr>, Option<Addr>)> {
+        cursor.signature(b"TREE")?;
+        let kind = cursor.u8()?;
+        if kind != 1 {
+            return Err(Error::malformed(format!("a B-tree node of type {kind} where chunks are")));
+        }
+        let (level, count) = (cursor.u8()?, usize::from(cursor.u16()?));
+        Ok((level, count, cursor.addr(self.sizes)?, cursor.addr(self.sizes)?))
+    }
+
+    fn key(&self, cursor: &mut Cursor<'_>) -> Result<Key> {
+        let (size, mask) = (cursor.u32()?, cursor.u32()?);
+        let offsets = (0..self.rank).map(|_| cursor.u64()).collect::<Result<_>>()?;
+        cursor.skip(8)?;
+        Ok(Key { size, mask, offsets })
+    }
+}

@@ -1,0 +1,138 @@
+//! Version 2 B-trees of chunks (hdf5-netcdf4.md C.4, E.6, J.3).
+mod node;
+mod update;
+
+pub(super) use update::update;
+
+use super::{Chunks, Grid};
+use crate::file::{Addr, Sizes};
+use crate::write::out::Out;
+use crate::write::{Patch, Stored};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+use node::{Form, Pointer, Record, Row};
+
+/// Bytes of a node of a new tree, and when HDF5 splits and merges nodes.
+pub(crate) const NODE_LEN: u32 = 2048;
+pub(crate) const SPLIT_PERCENT: u8 = 100;
+pub(crate) const MERGE_PERCENT: u8 = 40;
+
+/// The header of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Head {
+    kind: u8,
+    node_len: u32,
+    record_len: u16,
+    depth: u16,
+    split: u8,
+    merge: u8,
+    root: Option<Addr>,
+    records: u16,
+    total: u64,
+}
+
+impl Head {
+    /// An empty tree for such chunks.
+    fn new(grid: &Grid, sizes: Sizes) -> Result<Self> {
+        const UNFILTERED: u8 = 10;
+        const FILTERED: u8 = 11;
+        let record_len = grid.element_len(sizes)? + 8 * grid.rank() as u64;
+        Ok(Self {
+            kind: if grid.filtered { FILTERED } else { UNFILTERED },
+            node_len: NODE_LEN,
+            record_len: u16::try_from(record_len).map_err(|_| Error::limit("records of 64 KiB or more"))?,
+            depth: 0,
+            split: SPLIT_PERCENT,
+            merge: MERGE_PERCENT,
+            root: None,
+            records: 0,
+            total: 0,
+        })
+    }
+
+    /// With another root.
+    fn over(self, root: &Pointer, depth: u16) -> Result<Self> {
+        let records = u16::try_from(root.records).map_err(|_| Error::limit("a root of too many records"))?;
+        Ok(Self { root: Some(root.addr), records, depth, total: root.total, ..self })
+    }
+
+    fn patch(&self, addr: Addr, sizes: Sizes) -> Patch {
+        let mut out = Out::new();
+        out.bytes(b"BTHD\0").u8(self.kind).u32(self.node_len).u16(self.record_len).u16(self.depth);
+        out.u8(self.split).u8(self.merge).addr(self.root, sizes).u16(self.records).length(self.total, sizes);
+        Patch { addr, body: out.checksum().finish() }
+    }
+}
+
+/// Bytes of a header with its checksum.
+fn head_len(sizes: Sizes) -> u64 {
+    22 + u64::from(sizes.offsets) + u64::from(sizes.lengths)
+}
+
+/// Bytes of header and nodes for that many chunks.
+pub(super) fn byte_len(grid: &Grid, chunks: u64, sizes: Sizes) -> u64 {
+    let form = Head::new(grid, sizes).and_then(|head| Form::new(&head, grid, sizes));
+    let Ok(mut form) = form else { return 0 };
+    let (mut nodes, mut records) = (0u64, chunks);
+    for depth in 0..u16::MAX {
+        let Ok(most) = form.most(depth) else { return 0 };
+        let row = records.saturating_add(1).div_ceil(most as u64 + 1);
+        nodes = nodes.saturating_add(row);
+        if row == 1 {
+            break;
+        }
+        records = row - 1;
+    }
+    let node_len = u64::from(NODE_LEN);
+    head_len(sizes).next_multiple_of(8).saturating_add(nodes.saturating_mul(node_len))
+}
+
+/// Builds the tree from the leaves up; gives the address of its header.
+pub(super) fn build(
+    grid: &Grid,
+    chunks: &Chunks,
+    sizes: Sizes,
+    place: &mut dyn FnMut(u64) -> Addr,
+) -> Result<(Vec<Patch>, Addr)> {
+    let head = Head::new(grid, sizes)?;
+    let mut form = Form::new(&head, grid, sizes)?;
+    let addr = place(head_len(sizes));
+    let records =
+        chunks.iter().map(|(cell, stored)| record(grid, cell, stored, sizes)).collect::<Result<_>>()?;
+    let mut patches = Vec::new();
+    let (root, depth) = raise(&mut form, 0, Row { records, children: Vec::new() }, &mut patches, place)?;
+    patches.push(head.over(&root, depth)?.patch(addr, sizes));
+    Ok((patches, addr))
+}
+
+/// What a tree says of a chunk.
+fn record(grid: &Grid, cell: &[u64], stored: &Stored, sizes: Sizes) -> Result<Record> {
+    let mut out = Out::new();
+    grid.encode(&mut out, Some(stored), sizes).map_err(|error| error.at_chunk(cell))?;
+    cell.iter().for_each(|at| _ = out.u64(*at));
+    Ok(Record(out.finish()))
+}
+
+/// Puts a row into nodes of that depth, and builds nodes above them until there is one; gives that and its depth.
+fn raise(
+    form: &mut Form,
+    lowest: u16,
+    mut row: Row,
+    patches: &mut Vec<Patch>,
+    place: &mut dyn FnMut(u64) -> Addr,
+) -> Result<(Pointer, u16)> {
+    for depth in lowest..u16::MAX {
+        row = form.spread(depth, row, true, patches, place)?;
+        if let [root] = row.children.as_slice() {
+            return Ok((*root, depth));
+        }
+    }
+    Err(Error::limit("a B-tree of too many levels"))
+}
+
+/// The coordinates at the end of a record.
+fn cell_of(record: &Bytes, rank: usize) -> impl Iterator<Item = u64> + '_ {
+    let start = record.len().saturating_sub(8 * rank);
+    let words = record.get(start..).unwrap_or_default().chunks_exact(8);
+    words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
+}

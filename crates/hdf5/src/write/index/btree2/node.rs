@@ -1,0 +1,236 @@
+//! Nodes of version 2 B-trees of chunks as bytes.
+use super::{Head, cell_of};
+use crate::checksum::lookup3;
+use crate::cursor::Cursor;
+use crate::file::{Addr, Sizes};
+use crate::write::Patch;
+use crate::write::index::Grid;
+use crate::write::out::Out;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+use std::cmp::Ordering;
+
+/// How nodes of a tree are written.
+#[derive(Debug, Clone)]
+pub(super) struct Form {
+    pub(super) sizes: Sizes,
+    pub(super) rank: usize,
+    kind: u8,
+    node_len: u64,
+    record_len: usize,
+    /// Bytes of the number of records in a pointer.
+    count_width: usize,
+    /// One per depth, as far as they were needed.
+    levels: Vec<Level>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    /// Most records of a node.
+    most: usize,
+    /// Most records below it and in it.
+    total: u64,
+}
+
+/// A chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Record(pub(super) Bytes);
+
+/// A node as its parent knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pointer {
+    pub(super) addr: Addr,
+    /// Records in it, and with all below it.
+    pub(super) records: usize,
+    pub(super) total: u64,
+}
+
+/// Records in order, and above leaves a child before each of them and one behind the last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) records: Vec<Record>,
+    pub(super) children: Vec<Pointer>,
+}
+
+impl Record {
+    /// Compares the coordinates.
+    pub(super) fn cmp(&self, other: &Self, rank: usize) -> Ordering {
+        cell_of(&self.0, rank).cmp(cell_of(&other.0, rank))
+    }
+}
+
+impl Row {
+    pub(super) fn total(&self) -> u64 {
+        let below = self.children.iter().fold(0u64, |total, child| total.saturating_add(child.total));
+        below.saturating_add(self.records.len() as u64)
+    }
+}
+
+impl Form {
+    pub(super) fn new(head: &Head, grid: &Grid, sizes: Sizes) -> Result<Self> {
+        let (node_len, record_len) = (u64::from(head.node_len), usize::from(head.record_len));
+        let most = node_len.saturating_sub(OVERHEAD).checked_div(record_len as u64).unwrap_or(0);
+        if most == 0 {
+            let text = format!("a version 2 B-tree with nodes of {node_len} bytes, records of {record_len}");
+            return Err(Error::malformed(text));
+        }
+        Ok(Self {
+            sizes,
+            rank: grid.rank(),
+            kind: head.kind,
+            node_len,
+            record_len,
+            count_width: width(most),
+            levels: vec![Level { most: usize::try_from(most).unwrap_or(usize::MAX), total: most }],
+        })
+    }
+
+    /// Most records of a node of that depth.
+    pub(super) fn most(&mut self, depth: u16) -> Result<usize> {
+        while self.levels.len() <= usize::from(depth) {
+            let pointer = self.pointer_len(self.levels.len()) as u64;
+            let below = self.levels.last().map_or(0, |level| level.total);
+            let room = self.node_len.saturating_sub(OVERHEAD + pointer);
+            let most = room / (self.record_len as u64 + pointer);
+            if most == 0 {
+                return Err(Error::malformed("nodes of a version 2 B-tree have no room for children"));
+            }
+            let total = most.saturating_add(1).saturating_mul(below).saturating_add(most);
+            self.levels.push(Level { most: usize::try_from(most).unwrap_or(usize::MAX), total });
+        }
+        let level = self.levels.get(usize::from(depth));
+        level.map(|level| level.most).ok_or_else(|| Error::internal("a level that is not there"))
+    }
+
+    /// Bytes of all records below, in a pointer of a node of that depth.
+    fn total_width(&self, depth: usize) -> usize {
+        let below = depth.checked_sub(1).filter(|below| *below > 0).and_then(|below| self.levels.get(below));
+        below.map_or(0, |level| width(level.total))
+    }
+
+    fn pointer_len(&self, depth: usize) -> usize {
+        usize::from(self.sizes.offsets) + self.count_width + self.total_width(depth)
+    }
+
+    /// Bytes of a node that are used, with the checksum behind them.
+    pub(super) fn used_len(&mut self, depth: u16, records: usize) -> Result<u64> {
+        let most = self.most(depth)?;
+        if records > most {
+            let text = format!(
+                "a node with {records} records in a version 2 B-tree whose nodes have at most {most}"
+            );
+            return Err(Error::malformed(text));
+        }
+        let pointers = if depth == 0 { 0 } else { (records + 1) * self.pointer_len(usize::from(depth)) };
+        Ok(OVERHEAD + (records * self.record_len + pointers) as u64)
+    }
+
+    /// Bytes of a node's place.
+    pub(super) fn node_len(&self) -> u64 {
+        self.node_len
+    }
+
+    /// Puts a row into nodes of that depth, as many as it needs; gives them as a row of the next depth. `is_last`: the
+    /// tree grows behind them, so that all but the last are full.
+    pub(super) fn spread(
+        &mut self,
+        depth: u16,
+        row: Row,
+        is_last: bool,
+        patches: &mut Vec<Patch>,
+        place: &mut dyn FnMut(u64) -> Addr,
+    ) -> Result<Row> {
+        let most = self.most(depth)?;
+        let mut above = Row::default();
+        for (row, separator) in split(row, most, is_last) {
+            let addr = place(self.node_len);
+            let mut patch = Patch { addr, body: self.encode(depth, &row) };
+            let mut body = Vec::from(patch.body);
+            body.resize(usize::try_from(self.node_len).unwrap_or(0).max(body.len()), 0);
+            patch.body = body.into();
+            patches.push(patch);
+            above.children.push(Pointer { addr, records: row.records.len(), total: row.total() });
+            above.records.extend(separator);
+        }
+        Ok(above)
+    }
+
+    /// The used bytes of a node.
+    pub(super) fn encode(&self, depth: u16, row: &Row) -> Bytes {
+        let mut out = Out::new();
+        out.bytes(if depth == 0 { b"BTLF" } else { b"BTIN" }).u8(0).u8(self.kind);
+        row.records.iter().for_each(|record| _ = out.bytes(&record.0));
+        let total_width = self.total_width(usize::from(depth));
+        for child in &row.children {
+            out.addr(Some(child.addr), self.sizes).uint(child.records as u64, self.count_width);
+            out.uint(child.total, total_width);
+        }
+        out.checksum().finish()
+    }
+
+    /// Takes a node apart.
+    pub(super) fn parse(&self, depth: u16, records: usize, bytes: &Bytes) -> Result<Row> {
+        let mut cursor = Cursor::new(bytes, "a node of a version 2 B-tree");
+        cursor.signature(if depth == 0 { b"BTLF" } else { b"BTIN" })?;
+        cursor.version(&[0])?;
+        let kind = cursor.u8()?;
+        if kind != self.kind {
+            return Err(Error::malformed(format!("a node of type {kind} in a tree of type {}", self.kind)));
+        }
+        let mut row = Row::default();
+        for _ in 0..records {
+            let record = Record(bytes.slice_ref(cursor.take(self.record_len)?));
+            if row.records.last().is_some_and(|last| last.cmp(&record, self.rank).is_ge()) {
+                return Err(Error::malformed("the records of a version 2 B-tree are not in order"));
+            }
+            row.records.push(record);
+        }
+        let total_width = self.total_width(usize::from(depth));
+        for _ in 0..if depth == 0 { 0 } else { records + 1 } {
+            let addr = cursor.addr(self.sizes)?;
+            let addr = addr.ok_or_else(|| Error::malformed("a child without address"))?;
+            let records = cursor.uint(self.count_width)?;
+            let total = if depth > 1 { cursor.uint(total_width)? } else { records };
+            row.children.push(Pointer {
+                addr,
+                records: usize::try_from(records).unwrap_or(usize::MAX),
+                total,
+            });
+        }
+        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        if cursor.u32()? != lookup3(summed) {
+            return Err(Error::malformed("the checksum of a node of a version 2 B-tree is wrong"));
+        }
+        Ok(row)
+    }
+}
+
+/// Rows of at most so many records, each but the last with the record between it and the next.
+fn split(row: Row, most: usize, is_last: bool) -> Vec<(Row, Option<Record>)> {
+    let count = (row.records.len() + 1).div_ceil(most + 1);
+    // What is left for rows when the records between them are taken out.
+    let mut left = row.records.len() - (count - 1);
+    let (mut records, mut children) = (row.records.into_iter(), row.children.into_iter());
+    let mut rows = Vec::with_capacity(count);
+    for behind in (0..count).rev() {
+        // Every row behind has at least one record.
+        let fair = left.div_ceil(behind + 1);
+        let len = if is_last { most.min(left.saturating_sub(behind)) } else { fair };
+        left -= len;
+        let row = Row {
+            records: records.by_ref().take(len).collect(),
+            children: children.by_ref().take(len + 1).collect(),
+        };
+        let separator = if behind > 0 { records.next() } else { None };
+        rows.push((row, separator));
+    }
+    rows
+}
+
+/// Bytes that hold a number of that size.
+fn width(most: u64) -> usize {
+    most.max(1).ilog2() as usize / 8 + 1
+}
+
+/// Signature, version, type and checksum.
+const OVERHEAD: u64 = 10;

@@ -1,0 +1,231 @@
+//! Fixed arrays of chunks (hdf5-netcdf4.md E.6, J.3).
+use super::array::{Block, CHECKSUM_LEN, begin, blank, prefix_len};
+use super::{Chunks, Grid, Updated};
+use crate::cursor::Cursor;
+use crate::file::{Addr, File, Sizes};
+use crate::write::out::Out;
+use crate::write::{Change, Patch, Stored};
+use ncirrus_layout::{Error, Result, Step, View, join};
+use std::collections::BTreeMap;
+
+/// Bits of the number of elements of a page, in new arrays.
+pub(super) const PAGE_BITS: u8 = 10;
+
+/// An array: as many elements as there can be chunks.
+#[derive(Debug, Clone, Copy)]
+struct Array {
+    header: Addr,
+    count: u64,
+    page_bits: u8,
+    /// Bytes of an element.
+    each: u64,
+    sizes: Sizes,
+}
+
+/// Chunks by the page they are in, and their places there.
+type Pages<'a> = BTreeMap<u64, Vec<(usize, &'a Stored)>>;
+
+/// Bytes of header and block, however many chunks there are.
+pub(super) fn byte_len(grid: &Grid, page_bits: u8, sizes: Sizes) -> u64 {
+    let array = Array::new(Addr(0), grid, page_bits, sizes);
+    let len = array.and_then(|array| array.block_len());
+    header_len(sizes).next_multiple_of(8).saturating_add(len.map_or(0, |len| len.next_multiple_of(8)))
+}
+
+/// Builds the array; gives the address of its header.
+pub(super) fn build(
+    grid: &Grid,
+    page_bits: u8,
+    chunks: &Chunks,
+    sizes: Sizes,
+    place: &mut dyn FnMut(u64) -> Addr,
+) -> Result<(Vec<Patch>, Addr)> {
+    let array = Array::new(place(header_len(sizes)), grid, page_bits, sizes)?;
+    let data = place(array.block_len()?);
+    let mut patches = array.new_block(grid, data, &array.pages(grid, chunks)?)?;
+    patches.push(array.header(grid, data));
+    Ok((patches, array.header))
+}
+
+/// Changes blocks and pages in place, each whole; pages that were never written come before the bits that say that they
+/// are.
+pub(super) fn update(
+    view: &dyn View,
+    file: &File,
+    addr: Addr,
+    grid: &Grid,
+    chunks: &Chunks,
+    place: &mut dyn FnMut(u64) -> Addr,
+) -> Step<Updated> {
+    let (array, data) = Array::read(view, file, addr, grid)?;
+    let pages = array.pages(grid, chunks)?;
+    let Some(data) = data else {
+        let data = place(array.block_len()?);
+        let fresh = array.new_block(grid, data, &pages)?;
+        let change = Change { fresh, then: vec![array.header(grid, data)], ..Change::default() };
+        return Ok(Updated { change, layout: None });
+    };
+    let front = Some((b"FADB", Some(addr)));
+    if array.page_len().is_none() {
+        let mut block =
+            Block::read(view, file, data, prefix_len(file.sizes) + array.count * array.each, front)?;
+        let all = pages.values().flatten().copied().collect::<Vec<_>>();
+        block.put_chunks(grid, file.sizes, prefix_len(file.sizes), &all)?;
+        let change = Change { then: vec![block.patch()], ..Change::default() };
+        return Ok(Updated { change, layout: None });
+    }
+    let prefix = Block::read(view, file, data, array.paged_prefix_len(), front)?;
+    let written = pages.iter().filter(|(page, _)| prefix.bit(prefix_len(file.sizes), **page));
+    let old = join(written, |(page, _)| {
+        let len = array.len_of(*page) * array.each;
+        Ok((*page, Block::read(view, file, array.page_at(data, *page)?, len, None)?))
+    })?;
+    let change = array.change_pages(grid, data, prefix, old.into_iter().collect(), &pages)?;
+    Ok(Updated { change, layout: None })
+}
+
+impl Array {
+    fn new(header: Addr, grid: &Grid, page_bits: u8, sizes: Sizes) -> Result<Self> {
+        let array =
+            Self { header, count: grid.most_chunks()?, page_bits, each: grid.element_len(sizes)?, sizes };
+        // Whatever is added up below is less than this.
+        array.block_len().map(|_| array)
+    }
+
+    fn read(view: &dyn View, file: &File, addr: Addr, grid: &Grid) -> Step<(Self, Option<Addr>)> {
+        let sizes = file.sizes;
+        let header = Block::read(view, file, addr, header_len(sizes) - CHECKSUM_LEN, Some((b"FAHD", None)))?;
+        Ok(Self::parse(&header, grid, sizes).map_err(|error| file.at(addr, error))?)
+    }
+
+    fn parse(header: &Block, grid: &Grid, sizes: Sizes) -> Result<(Self, Option<Addr>)> {
+        let mut cursor = Cursor::new(header.bytes(), "a fixed array");
+        cursor.skip(5)?;
+        let (client, each, page_bits) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
+        let array = Self::new(header.addr, grid, page_bits, sizes)?;
+        let count = cursor.len(sizes)?;
+        if (client, u64::from(each), count) != (u8::from(grid.filtered), array.each, array.count) {
+            return Err(Error::malformed(format!(
+                "a fixed array of {count} chunks in {each} bytes each instead of {} in {}",
+                array.count, array.each
+            )));
+        }
+        Ok((array, cursor.addr(sizes)?))
+    }
+
+    /// Elements of a page; `None` when there are no pages.
+    fn page_len(&self) -> Option<u64> {
+        1u64.checked_shl(u32::from(self.page_bits)).filter(|len| self.count > *len)
+    }
+
+    /// Elements of that page, or of the block that has none.
+    fn len_of(&self, page: u64) -> u64 {
+        let most = self.page_len().unwrap_or(self.count);
+        self.count.saturating_sub(page.saturating_mul(most)).min(most)
+    }
+
+    fn page_count(&self) -> u64 {
+        self.page_len().map_or(0, |len| self.count.div_ceil(len))
+    }
+
+    /// Bytes before the checksum that stands in front of pages.
+    fn paged_prefix_len(&self) -> u64 {
+        prefix_len(self.sizes) + self.page_count().div_ceil(8)
+    }
+
+    fn block_len(&self) -> Result<u64> {
+        let elements = self.count.checked_mul(self.each);
+        let rest = self.paged_prefix_len().checked_add(CHECKSUM_LEN * (1 + self.page_count()));
+        let len = elements.zip(rest).and_then(|(elements, rest)| elements.checked_add(rest));
+        let len = len.filter(|len| *len < 1 << 62);
+        len.ok_or_else(|| Error::limit(format!("an array of {} chunks", self.count)))
+    }
+
+    fn page_at(&self, data: Addr, page: u64) -> Result<Addr> {
+        let before = self.paged_prefix_len() + CHECKSUM_LEN;
+        let pages = page * (self.page_len().unwrap_or(0) * self.each + CHECKSUM_LEN);
+        let at =
+            data.0.checked_add(before + pages).ok_or_else(|| Error::malformed("a page beyond 2^64 bytes"))?;
+        Ok(Addr(at))
+    }
+
+    fn pages<'a>(&self, grid: &Grid, chunks: &'a Chunks) -> Result<Pages<'a>> {
+        let most = self.page_len().unwrap_or(u64::MAX);
+        let mut pages = Pages::new();
+        for (cell, stored) in chunks {
+            let number = grid.number(cell, None)?;
+            let index = usize::try_from(number % most).map_err(|_| Error::limit("too many chunks"))?;
+            pages.entry(number / most).or_default().push((index, stored));
+        }
+        Ok(pages)
+    }
+
+    fn header(&self, grid: &Grid, data: Addr) -> Patch {
+        let mut out = begin(b"FAHD", grid);
+        out.uint(self.each, 1).u8(self.page_bits).length(self.count, self.sizes).addr(Some(data), self.sizes);
+        Patch { addr: self.header, body: out.checksum().finish() }
+    }
+
+    /// A block of which nothing is written yet but these pages.
+    fn new_block(&self, grid: &Grid, data: Addr, pages: &Pages<'_>) -> Result<Vec<Patch>> {
+        let mut out = begin(b"FADB", grid);
+        out.addr(Some(self.header), self.sizes);
+        if self.page_len().is_some() {
+            let bitmap = usize::try_from(self.page_count().div_ceil(8));
+            out.zeros(bitmap.map_err(|_| Error::limit("too many chunks"))?);
+            let prefix = Block::new(data, out);
+            let Change { mut fresh, then, .. } =
+                self.change_pages(grid, data, prefix, BTreeMap::new(), pages)?;
+            fresh.extend(then);
+            // The file must reach to the end of the last page, written or not.
+            let last = self.page_count().saturating_sub(1);
+            if !pages.contains_key(&last) {
+                fresh.push(self.new_page(grid, data, last)?.patch());
+            }
+            return Ok(fresh);
+        }
+        blank(&mut out, grid, self.count, self.sizes)?;
+        let mut block = Block::new(data, out);
+        let all = pages.values().flatten().copied().collect::<Vec<_>>();
+        block.put_chunks(grid, self.sizes, prefix_len(self.sizes), &all)?;
+        Ok(vec![block.patch()])
+    }
+
+    /// A page of chunks that were never written.
+    fn new_page(&self, grid: &Grid, data: Addr, number: u64) -> Result<Block> {
+        let mut out = Out::new();
+        blank(&mut out, grid, self.len_of(number), self.sizes)?;
+        Ok(Block::new(self.page_at(data, number)?, out))
+    }
+
+    fn change_pages(
+        &self,
+        grid: &Grid,
+        data: Addr,
+        mut prefix: Block,
+        mut old: BTreeMap<u64, Block>,
+        pages: &Pages<'_>,
+    ) -> Result<Change> {
+        let mut change = Change::default();
+        for (number, chunks) in pages {
+            if let Some(mut page) = old.remove(number) {
+                page.put_chunks(grid, self.sizes, 0, chunks)?;
+                change.then.push(page.patch());
+                continue;
+            }
+            let mut page = self.new_page(grid, data, *number)?;
+            page.put_chunks(grid, self.sizes, 0, chunks)?;
+            change.fresh.push(page.patch());
+            prefix.set_bit(prefix_len(self.sizes), *number)?;
+        }
+        if !change.fresh.is_empty() {
+            change.then.push(prefix.patch());
+        }
+        Ok(change)
+    }
+}
+
+/// Bytes of a header with its checksum.
+fn header_len(sizes: Sizes) -> u64 {
+    8 + u64::from(sizes.lengths) + u64::from(sizes.offsets) + CHECKSUM_LEN
+}
