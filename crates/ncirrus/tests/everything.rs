@@ -246,7 +246,9 @@ fn made(url: &str, kind: Kind, session: &ncirrus::Session) -> (Model, Written, D
 fn everything_comes_back_value_for_value() {
     let session = session();
     let (_folder, temp) = temp();
-    for (name, kind) in [("a.zarr", Kind::NcZarr), ("b.zarr", Kind::Zarr3), ("c.zip", Kind::NcZarr)] {
+    for (name, kind) in
+        [("d.nc4", Kind::Nc4), ("a.zarr", Kind::NcZarr), ("b.zarr", Kind::Zarr3), ("c.zip", Kind::NcZarr)]
+    {
         let url = temp.join(name).to_str().unwrap().to_owned();
         let (model, written, dataset) = made(&url, kind, &session);
         for (path, selection, values) in &written {

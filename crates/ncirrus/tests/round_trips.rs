@@ -48,7 +48,7 @@ const fn way(
 const PLAIN: &[Loss] = &[Loss::Unlimited, Loss::DimensionHomes, Loss::AttributeTypes];
 const UNNAMED: &[Loss] = &[Loss::Unlimited, Loss::DimensionHomes, Loss::DimensionNames, Loss::AttributeTypes];
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 9] = [
     way("att", Kind::NcZarr, None, true, &[]),
     way("nczarr v3", Kind::Zarr3, None, true, &[]),
     way("lc", Kind::NcZarr, Some(Dialect::Lc), true, &[Loss::Unlimited]),
@@ -57,6 +57,7 @@ const WAYS: [Way; 8] = [
     way("plain", Kind::Zarr2, None, true, PLAIN),
     way("unnamed", Kind::Zarr2, None, false, UNNAMED),
     way("v3", Kind::Zarr3, Some(Dialect::Plain), true, PLAIN),
+    way("nc4", Kind::Nc4, None, true, &[]),
 ];
 
 /// Where a fixture comes from: `nc3` and `nc5` are made of its text, else a case of the corpus.
@@ -93,7 +94,12 @@ fn every_fixture_survives_every_dialect_and_place() {
         };
         let trip = Trip { temp: &temp, session: &session, name, source: &source, classic };
         for (turn, way) in WAYS.iter().enumerate() {
-            let places = if way.losses.is_empty() { 0..4 } else { number + turn..number + turn + 1 };
+            let places = match way.kind {
+                // A file: on disk and in memory.
+                Kind::Nc4 => vec![0, 3],
+                _ if way.losses.is_empty() => vec![0, 1, 2, 3],
+                _ => vec![number + turn],
+            };
             for place in places {
                 if let Err(reason) = trip.there_and_back(way, place % 4) {
                     failures.push(format!("{name} {} at place {}: {reason}", way.name, place % 4));
@@ -104,15 +110,14 @@ fn every_fixture_survives_every_dialect_and_place() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The dataset itself, or without the filter that is read but not written: a copy says which variable has it.
+/// The dataset itself, or without the filter whose numbers in Zarr do not suffice to decode what is encoded.
 fn writable(source: Dataset, session: &Session) -> Dataset {
-    let has_szip = source.variables().iter().any(|variable| variable.name() == "sz");
-    if !has_szip {
+    let variables = source.variables();
+    let names: Vec<String> =
+        variables.iter().map(ncirrus::Variable::name).filter(|name| name != "sz").collect();
+    if names.len() == variables.len() {
         return source;
     }
-    let refused = copy(&source, "memory://refused/copy", &options(&way_back(Kind::NcZarr), false), session);
-    assert!(refused.unwrap_err().to_string().contains("/sz"));
-    let names = source.variables().iter().map(ncirrus::Variable::name).filter(|name| name != "sz").collect();
     let options = CopyOptions { variables: names, ..options(&way_back(Kind::NcZarr), false) };
     copy(&source, "memory://writable/copy", &options, session).unwrap();
     Dataset::open_with("memory://writable/copy", &OpenOptions::default(), session).unwrap()
