@@ -39,7 +39,7 @@ pub(super) fn build(
     let shape = Shape::of(kind)?;
     let array = Array::new(Addr(0), shape, grid, sizes)?;
     let header = place(array.header_len());
-    let array = Array { header, ..array };
+    let array = array.at(header);
     let (runs, end) = runs(&array, grid, chunks)?;
     let loaded = Loaded::default();
     let change = array.change(grid, loaded, &runs, end, place)?;
