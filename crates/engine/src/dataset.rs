@@ -242,6 +242,16 @@ impl Dataset {
         reading.read_into(selection, out).await.map_err(|error| self.located(error, variable))
     }
 
+    /// The dataset as it is now.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub(crate) async fn reopened(&self) -> Result<Self> {
+        let Inner { session, root, others, .. } = self.inner.as_ref();
+        let store = Arc::clone(self.store());
+        session.open(store, root.clone(), &others.drivers, &others.options).await
+    }
+
     /// The dataset of a reference by this one: itself, or another one, which is opened when first needed.
     ///
     /// # Errors

@@ -65,6 +65,8 @@ pub struct Writer {
     /// Variables that were there when writing began.
     existing: HashSet<VarId>,
     failure: OnceLock<Error>,
+    /// The dataset that is changed, as it was.
+    base: Option<Dataset>,
 }
 
 /// What formats that store every cell still have to write.
@@ -103,7 +105,8 @@ impl Session {
         let context = self.context(Arc::clone(dataset.store()));
         let placer = context.drive(|view| writing.update(view, dataset.root(), &model)).await?;
         let written: HashSet<VarId> = model.variables().into_iter().collect();
-        let writer = Writer::new(self, Arc::clone(dataset.store()), placer, Arc::clone(&model), written)?;
+        let mut writer = Writer::new(self, Arc::clone(dataset.store()), placer, Arc::clone(&model), written)?;
+        writer.base = Some(dataset.clone());
         let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
         lock(&writer.progress).complete = shapes.collect();
         Ok(writer)
@@ -153,6 +156,7 @@ impl Writer {
             stage: Arc::default(),
             progress: Mutex::default(),
             failure: OnceLock::new(),
+            base: None,
         })
     }
 

@@ -161,9 +161,8 @@ impl Writer {
             let chunk = ChunkInfo { shape, element: Element { byte_len } };
             let filters = variable.filters.iter().map(|filter| names::complete(filter, &chunk));
             let filters = filters.collect::<std::result::Result<Vec<_>, _>>();
-            let filters = filters.map_err(|error| {
-                crate::decode::codec_error(error).at_path(model.variable_path(var))
-            })?;
+            let filters = filters
+                .map_err(|error| crate::decode::codec_error(error).at_path(model.variable_path(var)))?;
             if filters != variable.filters
                 && let Some(variable) = Arc::make_mut(&mut result).variable_mut(var)
             {

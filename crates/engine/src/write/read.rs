@@ -5,7 +5,7 @@ use super::rows::Gathered;
 use super::stage::{Contents, Held, Key};
 use super::target::Target;
 use super::{Writer, lock};
-use ncirrus_layout::{Error, Result, StoredType};
+use ncirrus_layout::{Error, ErrorKind, Result, StoredType};
 use ncirrus_model::{Model, Selection, Values, VarId};
 use std::sync::{Mutex, PoisonError};
 
@@ -26,7 +26,12 @@ impl Writer {
         let _shared = self.gate.read().await;
         self.check_usable()?;
         self.define().await?;
-        let (target, model) = self.target(var)?;
+        let (target, model) = match self.target(var) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                return self.read_committed(var, selection, error).await;
+            }
+            found => found?,
+        };
         let located = |error: Error| error.at_path(target.path.clone());
         selection.check(&model.shape(var)).map_err(|error| located(error.into()))?;
         let is_reference = matches!(target.encoding.stored, StoredType::Reference { .. });
@@ -46,6 +51,15 @@ impl Writer {
             self.read_window((&target, &model), &touched, window, &mut gathered).await?;
         }
         gathered.finish(&model, &target, count)
+    }
+
+    /// Values of a variable that can be read but not written, such as one that is put together from others: as the
+    /// last commit left them.
+    async fn read_committed(&self, var: VarId, selection: &Selection, error: Error) -> Result<Values> {
+        let Some(base) = &self.base else { return Err(error) };
+        let (now, path) = (base.reopened().await?, self.model().variable_path(var));
+        let committed = now.model().variable_at(&path).ok_or(error)?;
+        now.read(committed, selection).await
     }
 
     async fn read_window(

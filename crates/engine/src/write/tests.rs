@@ -269,6 +269,26 @@ fn many_threads_write_parts_of_the_same_cells() {
 }
 
 #[test]
+fn a_variable_that_cannot_be_written_reads_as_it_was_committed() {
+    let place = place(false);
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[2], false);
+    place.add(&writer, "virtual", Atomic::Int, &[2], false);
+    place.run(writer.write(var, &slab(&[0, 0], &[2, 2]), &Values::Int(vec![1; 4]))).unwrap();
+    place.run(writer.close()).unwrap();
+    let writer = place.run(place.session.update(&place.open())).unwrap();
+    let copy = writer.model().variable_at("/virtual").unwrap();
+    let read = || place.run(writer.read(copy, &slab(&[0, 1], &[2, 1]))).unwrap();
+    assert_eq!(read(), Values::Int(vec![1, 1]));
+    place.run(writer.write(var, &slab(&[0, 1], &[1, 1]), &Values::Int(vec![2]))).unwrap();
+    assert_eq!(read(), Values::Int(vec![1, 1]));
+    place.run(writer.sync()).unwrap();
+    assert_eq!(read(), Values::Int(vec![2, 1]));
+    let error = place.run(writer.write(copy, &slab(&[0, 0], &[1, 1]), &Values::Int(vec![3]))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+}
+
+#[test]
 fn rows_that_others_append_to_a_stored_cell_are_kept() {
     for _ in 0..100 {
         let place = Place { session: session(1024), ..place(true) };

@@ -4,9 +4,10 @@ use super::*;
 use bytes::Bytes;
 use ncirrus_layout::{
     Abilities, Catalog, Cells, ChunkGrid, ChunkIndex, ChunkRef, Confidence, Driver, Edge, Encoding, Layout,
-    Location, OpenOptions, Phase, Placer, Prepared, Put, Source, Step, View, Want, Work, Writing,
+    Location, OpenOptions, Phase, Placer, Prepared, Put, Source, Step, Tile, TileIndex, TileSource,
+    VariableRef, View, Want, Work, Writing,
 };
-use ncirrus_model::{Attributes, CodecSpace, CodecSpec, Storage};
+use ncirrus_model::{Attributes, CodecSpace, CodecSpec, Region, Storage};
 
 /// The models that root objects refer to by number.
 pub(super) type Models = Arc<Mutex<Vec<Arc<Model>>>>;
@@ -103,6 +104,9 @@ impl Placer for MapPlacer {
     }
 
     fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
+        if self.model.variable(var).unwrap().name.starts_with("virtual") {
+            return Err(Error::unsupported("a virtual variable cannot be written"));
+        }
         Ok(Arc::new(encoding_of(&self.model, var)))
     }
 
@@ -190,6 +194,18 @@ impl ChunkIndex for MapIndex {
     }
 }
 
+/// All elements are those of the variable `v`.
+#[derive(Debug)]
+struct Copy;
+
+impl TileIndex for Copy {
+    fn tiles(&self, _: &dyn View, region: &Region) -> Step<Vec<Tile>> {
+        let variable = VariableRef { dataset: None, path: "/v".into() };
+        let source = TileSource::Variable { variable, region: region.clone() };
+        Ok(vec![Tile { region: region.clone(), source }])
+    }
+}
+
 impl Catalog for MapCatalog {
     fn tree(&self, _: &dyn View) -> Step<Arc<Model>> {
         Ok(Arc::clone(&self.model))
@@ -205,13 +221,17 @@ impl Catalog for MapCatalog {
             return Ok(flat::source(&self.model, &self.root, var));
         }
         let encoding = encoding_of(&self.model, var);
-        Ok(Source {
-            layout: Layout::Grid {
+        let layout = match self.model.variable(var).unwrap().name.starts_with("virtual") {
+            true => Layout::Mosaic { tiles: Arc::new(Copy) },
+            false => Layout::Grid {
                 grid: encoding.grid,
                 edge: encoding.edge,
                 index: Arc::new(MapIndex { root: self.root.clone(), var }),
                 codecs: encoding.codecs,
             },
+        };
+        Ok(Source {
+            layout,
             stored: encoding.stored,
             extent: self.model.shape(var),
             fill: encoding.fill,
