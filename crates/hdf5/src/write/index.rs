@@ -174,3 +174,6 @@ fn stays_implicit(first: Addr, grid: &Grid, chunks: &Chunks) -> Result<Updated> 
 
 /// Arrays with room for more chunks than this would be mostly empty.
 const MOST_IN_ARRAY: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests;

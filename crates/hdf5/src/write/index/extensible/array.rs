@@ -47,6 +47,11 @@ impl Array {
         Ok(Self { header, shape, each: grid.element_len(sizes)?, sizes })
     }
 
+    /// The same with its header in another place.
+    pub(super) fn at(self, header: Addr) -> Self {
+        Self { header, ..self }
+    }
+
     /// Bytes of all structures for the first so many chunks, each at a multiple of 8.
     pub(super) fn byte_len(&self, chunks: u64) -> u64 {
         let whole = |len: u64| len.saturating_add(CHECKSUM_LEN).next_multiple_of(8);

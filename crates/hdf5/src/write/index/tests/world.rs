@@ -1,0 +1,166 @@
+//! A file of nothing but a chunk index, which is changed patch by patch and read by the reading code.
+use super::super::{Chunks, Grid, Updated, build, update};
+use crate::file::{Addr, File, Ranks, Sizes};
+use crate::object::ObjectRef;
+use crate::place::{Arrangement, Dataset, IndexKind, layout};
+use crate::testing::{KEY, done, view};
+use crate::word::{Class, Dataspace, Datatype};
+use crate::write::space::Space;
+use crate::write::{Patch, Stored};
+use ncirrus_layout::{Cells, Layout, Location, Result, Tag};
+use ncirrus_model::CodecSpec;
+use ncirrus_testkit::Objects;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The file, what its layout message says of the index, and which chunks it should have.
+pub(super) struct World {
+    pub(super) bytes: Vec<u8>,
+    pub(super) space: Space,
+    pub(super) grid: Grid,
+    pub(super) kind: IndexKind,
+    pub(super) addr: Option<Addr>,
+    pub(super) chunks: Chunks,
+    pub(super) sizes: Sizes,
+    /// Rank of version 1 B-trees.
+    pub(super) rank: u16,
+}
+
+impl World {
+    pub(super) fn new(kind: IndexKind, grid: Grid) -> Self {
+        let sizes = Sizes { offsets: 8, lengths: 8 };
+        let (bytes, space) = (vec![0xee; 96], Space::new(96));
+        Self { bytes, space, grid, kind, addr: None, chunks: Chunks::new(), sizes, rank: 32 }
+    }
+
+    /// Builds the index anew.
+    pub(super) fn build(&mut self, chunks: Chunks) -> Result<()> {
+        let space = &mut self.space;
+        let built = build(self.kind, &self.grid, &chunks, self.sizes, &mut |len| space.take(len, 8))?;
+        built.patches.iter().for_each(|patch| self.put(patch));
+        (self.kind, self.addr, self.chunks) = (built.kind, built.addr, chunks);
+        Ok(())
+    }
+
+    /// Plans a change.
+    pub(super) fn plan(&mut self, chunks: &Chunks) -> Result<Updated> {
+        let view = view(self.bytes.clone());
+        let index = (self.kind, self.addr);
+        done(update(&view, &self.file(), index, &self.grid, chunks, &mut self.space))
+    }
+
+    /// Makes a change, and reads the index after every single write.
+    pub(super) fn change(&mut self, chunks: Chunks) -> Result<()> {
+        let Updated { change, layout } = self.plan(&chunks)?;
+        let old = self.chunks.clone();
+        change.fresh.iter().for_each(|patch| self.put(patch));
+        assert_eq!(self.read(&chunks), self.expected(&old, &chunks), "what is new changes nothing");
+        let mut new = old.clone();
+        new.extend(chunks.clone());
+        for patch in &change.then {
+            self.put(patch);
+            self.assert_between(&old, &new, &chunks);
+        }
+        if let Some((kind, addr)) = layout {
+            (self.kind, self.addr) = (kind, Some(addr));
+        }
+        self.chunks = new.clone();
+        assert_eq!(self.read(&chunks), self.expected(&new, &chunks), "all is changed");
+        for (addr, len) in change.released {
+            self.space.leave(addr, len);
+        }
+        self.space.committed();
+        Ok(())
+    }
+
+    pub(super) fn put(&mut self, patch: &Patch) {
+        let start = usize::try_from(patch.addr.0).expect("small");
+        let end = start + patch.body.len();
+        assert!(end as u64 <= self.space.end().max(96), "bytes beyond the space that was taken");
+        self.bytes.resize(self.bytes.len().max(end), 0xee);
+        self.bytes[start..end].copy_from_slice(&patch.body);
+    }
+
+    /// Every chunk is the old or the new one.
+    fn assert_between(&self, old: &Chunks, new: &Chunks, changed: &Chunks) {
+        let found = self.read(changed);
+        let (old, new) = (self.expected(old, changed), self.expected(new, changed));
+        for ((found, old), new) in found.iter().zip(&old).zip(&new) {
+            assert!(found == old || found == new, "{found:?} is neither {old:?} nor {new:?}");
+        }
+    }
+
+    /// All cells that matter: those with chunks now or soon, and their neighbours.
+    fn cells(&self, more: &Chunks) -> Vec<Vec<u64>> {
+        let mut cells: BTreeSet<Vec<u64>> = BTreeSet::new();
+        for cell in self.chunks.keys().chain(more.keys()) {
+            for axis in 0..cell.len() {
+                let mut next = cell.clone();
+                next[axis] += 1;
+                if next[axis] * self.grid.chunk[axis] < self.grid.dims[axis] {
+                    cells.insert(next);
+                }
+            }
+            cells.insert(cell.clone());
+        }
+        cells.into_iter().collect()
+    }
+
+    fn expected(&self, chunks: &Chunks, more: &Chunks) -> Vec<Option<Stored>> {
+        self.cells(more).iter().map(|cell| chunks.get(cell).copied()).collect()
+    }
+
+    /// What the reading code finds.
+    pub(super) fn read(&self, more: &Chunks) -> Vec<Option<Stored>> {
+        let (view, file) = (view(self.bytes.clone()), Arc::new(self.file()));
+        let datatype = Datatype { byte_len: self.grid.element, class: Class::Opaque, committed: None };
+        let datatype = Arc::new(datatype);
+        let filters = if self.grid.filtered { vec![CodecSpec::hdf5(1, &[])] } else { Vec::new() };
+        let dataset = Dataset {
+            space: Dataspace::Simple { dims: self.grid.dims.clone(), max: self.grid.max.clone() },
+            element: Arc::clone(&datatype),
+            datatype,
+            shape: self.grid.dims.clone(),
+            arrangement: Arrangement::Chunked {
+                shape: self.grid.chunk.clone(),
+                index: self.kind,
+                addr: self.addr,
+                edges_unfiltered: false,
+                version: self.grid.version,
+            },
+            filter_names: vec![String::new(); filters.len()],
+            filters,
+        };
+        let object = ObjectRef { file, addr: Addr(48) };
+        let Layout::Grid { index, .. } = done(layout(&view, &object, &dataset)).expect("a layout") else {
+            panic!("no chunks");
+        };
+        let mut cells = Cells::new(self.grid.chunk.len());
+        self.cells(more).iter().for_each(|cell| cells.push(cell));
+        let found = done(index.locate(&view, &cells)).expect("an index that can be read");
+        let stored = |location, mask| match location {
+            Location::Bytes(_, range) => {
+                Some(Stored { addr: Addr(range.start), len: range.end - range.start, mask })
+            }
+            _ => None,
+        };
+        found.into_iter().map(|chunk| stored(chunk.location, chunk.mask)).collect()
+    }
+
+    /// The file, which is said to be long enough for chunks anywhere.
+    pub(super) fn file(&self) -> File {
+        File {
+            object: Objects::id(KEY),
+            tag: Tag::new("1"),
+            size: 1 << 62,
+            base: 0,
+            sizes: self.sizes,
+            version: 2,
+            root: Addr(48),
+            ranks: Ranks { chunk: self.rank, ..Ranks::default() },
+            shared: None,
+            page: None,
+            warnings: Vec::new(),
+        }
+    }
+}
