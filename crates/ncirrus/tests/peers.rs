@@ -1,10 +1,10 @@
-//! Other programs read what is written here: ncdump, netCDF4-python, zarr-python and xarray.
+//! Other programs read what is written here: ncdump, h5dump, netCDF4-python, h5py, h5netcdf, zarr-python and xarray.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, EnumMember, Field, Kind, Model, NodeId,
-    OpenOptions, Result, Selection, Session, Storage, TypeRef, UserKind, UserType, Values,
+    OpenOptions, Result, Selection, Session, Storage, Structures, TypeRef, UserKind, UserType, Values,
 };
 use ncirrus_testkit::corpus::{peers_python, program};
 use serde_json::{Value, json};
@@ -134,9 +134,13 @@ fn define_user_types(model: &mut Model, add: &mut Add<'_>) -> Result<()> {
 }
 
 fn made(path: &Path, kind: Kind, dialect: Option<Dialect>, extent: Extent, session: &Session) -> Dataset {
-    let url = path.to_str().unwrap();
     let options = CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
-    let dataset = Dataset::create_with(url, &options, session).unwrap();
+    made_so(path, &options, extent, session)
+}
+
+fn made_so(path: &Path, options: &CreateOptions, extent: Extent, session: &Session) -> Dataset {
+    let url = path.to_str().unwrap();
+    let dataset = Dataset::create_with(url, options, session).unwrap();
     for (path, values) in dataset.edit(|model| define(model, extent)).unwrap() {
         let variable = dataset.variable(&path).unwrap();
         let mut shape = variable.shape();
@@ -191,7 +195,25 @@ fn netcdf4_python_reads_all_that_has_no_user_types() {
     let path = temp.join("all.zarr");
     let dataset = made(&path, Kind::NcZarr, None, Extent::Netcdf4, &session);
     let url = format!("file://{}#mode=nczarr,file", path.display());
-    let theirs = run(&python, include_str!("peers/netcdf.py"), &[&url]);
+    netcdf4_python_reads_all(&python, &dataset, &url);
+    for (name, options) in netcdf4_files() {
+        let path = temp.join(name);
+        let dataset = made_so(&path, &options, Extent::Netcdf4, &session);
+        netcdf4_python_reads_all(&python, &dataset, path.to_str().unwrap());
+    }
+}
+
+/// Names of netCDF-4 files and how they are made: for HDF5 1.8, for 1.10, with filters and aligned chunks.
+fn netcdf4_files() -> [(&'static str, CreateOptions); 2] {
+    let newer = Structures::V110;
+    [("old.nc4", Structures::V18), ("new.nc4", newer)].map(|(name, structures)| {
+        let align = (structures == newer).then_some(4096);
+        (name, CreateOptions { kind: Some(Kind::Nc4), structures, align, ..CreateOptions::default() })
+    })
+}
+
+fn netcdf4_python_reads_all(python: &Path, dataset: &Dataset, url: &str) {
+    let theirs = run(python, include_str!("peers/netcdf.py"), &[url]);
     let model = dataset.model().unwrap();
     let groups: Vec<String> = model.walk().into_iter().map(|group| model.group_path(group)).collect();
     assert_eq!(theirs["groups"], json!(groups));
@@ -207,6 +229,52 @@ fn netcdf4_python_reads_all_that_has_no_user_types() {
         same_attributes(&variable.attributes().unwrap(), &theirs["attributes"][&path], &path);
     }
     same_attributes(&dataset.root().attributes().unwrap(), &theirs["attributes"]["/"], "/");
+}
+
+#[test]
+fn ncdump_and_h5dump_print_netcdf4_files() {
+    let (Some(ncdump), Some(h5dump)) = (program("ncdump"), program("h5dump")) else { return };
+    let (session, (_folder, temp)) = (session(), temp());
+    for (name, options) in netcdf4_files() {
+        let path = temp.join(name);
+        let dataset = made_so(&path, &options, Extent::UserTypes, &session);
+        let (ours, whole) = cdl_of(&dataset, "numbers", |_| ()).unwrap();
+        assert!(whole);
+        let output = Command::new(&ncdump).args(["-n", "numbers"]).arg(&path).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        support::difference(&String::from_utf8_lossy(&output.stdout), &ours).unwrap();
+        let output = Command::new(&h5dump).arg("-p").arg(&path).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn h5py_h5netcdf_and_xarray_read_netcdf4_files() {
+    let Some(python) = peers_python() else { return };
+    let (session, (_folder, temp)) = (session(), temp());
+    let ways = [(Extent::UserTypes, "h5py"), (Extent::Netcdf4, "h5py,h5netcdf,xarray")];
+    for ((name, options), (extent, programs)) in
+        netcdf4_files().into_iter().flat_map(|file| ways.map(|way| (file.clone(), way)))
+    {
+        let path = temp.join(format!("{extent:?}-{name}"));
+        let dataset = made_so(&path, &options, extent, &session);
+        let arguments = [path.to_str().unwrap(), programs, "/", "/g"];
+        let theirs = run(&python, include_str!("peers/hdf5.py"), &arguments);
+        for (program, variable) in programs
+            .split(',')
+            .flat_map(|program| dataset.variables().into_iter().map(move |one| (program, one)))
+        {
+            let (path, read) = (variable.path(), &theirs[program][variable.path()]);
+            let names: Vec<String> =
+                variable.dimensions().into_iter().map(|dimension| dimension.name).collect();
+            assert_eq!(read["shape"], json!(variable.shape()), "{name} {program} {path}");
+            assert_eq!(read["dims"], json!(names), "{name} {program} {path}");
+            if let Some(theirs) = read.get("values") {
+                let ours = printed(&values(&variable).unwrap());
+                assert_eq!(*theirs, ours, "{name} {program} {path}");
+            }
+        }
+    }
 }
 
 fn same_attributes(ours: &ncirrus::Attributes, theirs: &Value, path: &str) {

@@ -4,6 +4,7 @@ mod create;
 mod form;
 mod held;
 mod image;
+mod strict;
 
 pub(crate) use form::{Arranged, Form};
 pub(crate) use held::{Held, run_of};

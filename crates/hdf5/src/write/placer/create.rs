@@ -2,10 +2,10 @@
 //!
 //! Chunks are put as they come, behind the room that is kept for the metadata. Every commit puts all metadata anew, in a
 //! place where no reader looks, and the superblock last.
-use super::form::{Arranged, Form};
+use super::form::Form;
 use super::held::{Held, run_of};
 use super::image::{Image, Images, superblock};
-use super::{Hdf5Writer, Structures};
+use super::{Hdf5Writer, Structures, strict};
 use crate::file::{Addr, File, Ranks};
 use crate::word::ValueResolver;
 use crate::write::Stored;
@@ -29,6 +29,8 @@ pub(crate) struct Creation {
     choices: Hdf5Writer,
     model: Model,
     tracks: HashMap<VarId, Track>,
+    /// What is stored of the variables; those that are not here have nothing.
+    held: HashMap<VarId, Held>,
     /// Where data go; `None` before the first come.
     space: Option<Space>,
     /// Bytes at the front that are kept for metadata.
@@ -39,11 +41,10 @@ pub(crate) struct Creation {
     planned: Option<(Addr, u64)>,
 }
 
-/// A variable: how it is stored, and what of it.
+/// A variable as it is defined.
 #[derive(Debug, Clone)]
 pub(super) struct Track {
     pub(super) form: Form,
-    pub(super) held: Held,
     path: String,
     /// The shape of contiguous data.
     shape: Vec<u64>,
@@ -56,6 +57,7 @@ impl Creation {
             choices,
             model: Model::new(),
             tracks: HashMap::new(),
+            held: HashMap::new(),
             space: None,
             front: 0,
             heap: HeapBuilder::new(SIZES),
@@ -66,21 +68,21 @@ impl Creation {
 
     /// Takes over a changed model; nothing is changed when it does not fit.
     fn adopt(&mut self, model: &Model) -> Result<()> {
+        if self.choices.classic_model {
+            strict::check(model)?;
+        }
         let mut tracks = HashMap::new();
         for var in model.variables() {
-            let old = self.tracks.get(&var).filter(|track| !track.held.is_empty());
-            let (form, held) = match old {
-                Some(track) => (track.form.clone(), track.held.clone()),
-                None => {
-                    let form = Form::new(model, var, &self.choices)?;
-                    let held = Held::nothing(form.arranged);
-                    (form, held)
-                }
+            // What has data keeps its form, whatever would be chosen now.
+            let form = match self.tracks.get(&var).filter(|_| self.held.contains_key(&var)) {
+                Some(track) => track.form.clone(),
+                None => Form::new(model, var, &self.choices)?,
             };
             let (path, shape) = (model.variable_path(var), model.shape(var));
-            tracks.insert(var, Track { form, held, path, shape });
+            tracks.insert(var, Track { form, path, shape });
         }
         self.images(model, &tracks).check()?;
+        self.held.retain(|var, _| tracks.contains_key(var));
         (self.tracks, self.model) = (tracks, model.clone());
         Ok(())
     }
@@ -89,6 +91,7 @@ impl Creation {
         Images {
             model,
             tracks,
+            held: &self.held,
             newer: self.choices.structures == Structures::V110,
             strict: self.choices.classic_model,
         }
@@ -120,10 +123,11 @@ impl Creation {
         self.open_space()?;
         let (align, is_open) = (self.choices.align, self.committed.is_none());
         let missing = || Error::not_found("the variable is not defined in the file");
-        let (Some(track), Some(space)) = (self.tracks.get_mut(&var), &mut self.space) else {
+        let (Some(track), Some(space)) = (self.tracks.get(&var), &mut self.space) else {
             return Err(missing());
         };
-        let addr = match &mut track.held {
+        let held = self.held.entry(var).or_insert_with(|| Held::nothing(track.form.arranged));
+        let addr = match held {
             Held::Compact(held) => {
                 *held = Some(body);
                 return Ok(Vec::new());
@@ -198,10 +202,12 @@ impl Creation {
         error.at_path(path).by("hdf5")
     }
 
-    fn find(&self, track: &Track, cell: &[u64]) -> Result<ChunkRef> {
+    fn find(&self, var: VarId, cell: &[u64]) -> Result<ChunkRef> {
+        let track = self.track(var)?;
         let bytes =
             |addr: Addr, len: u64| Location::Bytes(self.root.clone(), addr.0..addr.0.saturating_add(len));
-        let location = match &track.held {
+        let Some(held) = self.held.get(&var) else { return Ok(ChunkRef::new(Location::Absent)) };
+        let location = match held {
             Held::Compact(Some(body)) => Location::Inline(body.clone()),
             Held::Run { addr: Some(addr), cells } if cells.contains(cell) => {
                 let range = run_of(&track.form, &track.shape, cell)?;
@@ -234,8 +240,7 @@ impl Placer for Creation {
     }
 
     fn needs_fill(&self, var: VarId) -> bool {
-        let is_run = |track: &Track| track.form.arranged == Arranged::Contiguous && !track.held.is_empty();
-        self.tracks.get(&var).is_some_and(is_run)
+        matches!(self.held.get(&var), Some(Held::Run { .. }))
     }
 
     fn resolver(&self, var: VarId) -> Option<Arc<dyn Resolver>> {
@@ -258,8 +263,7 @@ impl Placer for Creation {
     }
 
     fn locate(&self, _: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
-        let track = self.track(var)?;
-        let located = cells.iter().map(|cell| self.find(track, cell));
+        let located = cells.iter().map(|cell| self.find(var, cell));
         Ok(located.collect::<Result<_>>().map_err(|error| self.at(var, error))?)
     }
 

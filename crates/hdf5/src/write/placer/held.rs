@@ -27,15 +27,6 @@ impl Held {
             Arranged::Chunked => Self::Chunks(BTreeMap::new()),
         }
     }
-
-    /// Whether nothing is stored.
-    pub(crate) fn is_empty(&self) -> bool {
-        match self {
-            Self::Compact(body) => body.is_none(),
-            Self::Run { addr, .. } => addr.is_none(),
-            Self::Chunks(chunks) => chunks.is_empty(),
-        }
-    }
 }
 
 /// The bytes of a cell of contiguous data, from the first element of an array of that shape.

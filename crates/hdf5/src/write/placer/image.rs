@@ -46,6 +46,8 @@ impl Image {
 pub(super) struct Images<'a> {
     pub(super) model: &'a Model,
     pub(super) tracks: &'a HashMap<VarId, Track>,
+    /// What is stored; variables that are not here have nothing.
+    pub(super) held: &'a HashMap<VarId, Held>,
     /// For HDF5 1.10 and newer.
     pub(super) newer: bool,
     /// By the rules of the classic model.
@@ -100,7 +102,7 @@ impl Images<'_> {
             lens.iter().map(|(object, header)| (*object, place(len_of(*object, header)))).collect();
         let mut built = HashMap::new();
         for (var, track) in self.chunked() {
-            if let Held::Chunks(chunks) = &track.held {
+            if let Some(Held::Chunks(chunks)) = self.held.get(&var) {
                 built.insert(var, self.index(var, track, chunks, &mut place)?);
             }
         }
@@ -189,15 +191,16 @@ impl Images<'_> {
     ) -> Arrangement {
         let count: u64 = self.model.shape(id).iter().product();
         let byte_len = track.form.datatype.byte_len.saturating_mul(count);
-        match (&track.held, track.form.arranged) {
-            (Held::Compact(Some(body)), _) => Arrangement::Compact(body.clone()),
-            (Held::Compact(None), _) => {
+        match (self.held.get(&id), track.form.arranged) {
+            (Some(Held::Compact(Some(body))), _) => Arrangement::Compact(body.clone()),
+            (_, Arranged::Compact) => {
                 let len = usize::try_from(byte_len).unwrap_or(0);
                 let one: Vec<u8> = fill.map_or_else(|| vec![0], |fill| fill.to_vec());
                 Arrangement::Compact(one.into_iter().cycle().take(len).collect())
             }
-            (Held::Run { addr, .. }, _) => Arrangement::Contiguous { addr: *addr, byte_len },
-            (Held::Chunks(_), _) => {
+            (Some(Held::Run { addr, .. }), _) => Arrangement::Contiguous { addr: *addr, byte_len },
+            (_, Arranged::Contiguous) => Arrangement::Contiguous { addr: None, byte_len },
+            (_, Arranged::Chunked) => {
                 let grid = self.grid(id, track);
                 let index = built.map_or_else(|| self.kind(&grid), |built| built.kind);
                 Arrangement::Chunked {

@@ -1,0 +1,53 @@
+//! The rules of the classic model, which a file marked `_nc3_strict` keeps.
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Model, NodeId, TypeRef};
+
+/// Finds what the classic model has not: groups, newer types, several unlimited dimensions, or one that is not the
+/// first of a variable.
+///
+/// # Errors
+/// `Unsupported` naming the first such member.
+pub(super) fn check(model: &Model) -> Result<()> {
+    let refuse = |path: String, what: &str| {
+        Err(Error::unsupported(format!("the classic model has no {what}")).at_path(path))
+    };
+    if let Some(group) = model.walk().get(1) {
+        return refuse(model.group_path(*group), "groups");
+    }
+    let Some(root) = model.group(model.root()) else { return Ok(()) };
+    if let Some(ty) = root.types.first() {
+        return refuse(model.type_path(*ty), "types of its own");
+    }
+    let mut unlimited = root
+        .dims
+        .iter()
+        .filter(|dim| model.dimension(**dim).is_some_and(|dimension| dimension.len.is_unlimited()));
+    if let Some(second) = unlimited.nth(1) {
+        return refuse(model.dimension_path(*second), "second unlimited dimension");
+    }
+    for var in model.variables() {
+        let newer = model.variable(var).is_some_and(|variable| !is_classic(variable.ty));
+        if newer {
+            return refuse(model.variable_path(var), "such type");
+        }
+        if model.growing(var).iter().skip(1).any(|grows| *grows) {
+            return refuse(model.variable_path(var), "unlimited dimension but the first of a variable");
+        }
+    }
+    for node in model.nodes() {
+        let attributes = model.attributes(node).and_then(|state| state.known());
+        let newer = attributes.and_then(|list| list.iter().find(|attribute| !is_classic(attribute.ty)));
+        if let Some(attribute) = newer {
+            let path = match node {
+                NodeId::Group(id) => model.group_path(id),
+                NodeId::Variable(id) => model.variable_path(id),
+            };
+            return refuse(path, &format!("type such as that of attribute {:?}", attribute.name));
+        }
+    }
+    Ok(())
+}
+
+fn is_classic(ty: TypeRef) -> bool {
+    matches!(ty, TypeRef::Atomic(atomic) if atomic.is_classic())
+}
