@@ -7,6 +7,7 @@
 )]
 mod driving;
 mod index_cache;
+mod library;
 mod mosaics;
 mod references;
 mod requests;
