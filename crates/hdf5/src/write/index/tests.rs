@@ -1,4 +1,5 @@
 //! What is built and changed here is read by the reading code, after every single write.
+mod peers;
 mod world;
 
 use super::{Chunks, Grid, byte_len, choose};
