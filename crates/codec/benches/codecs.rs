@@ -32,7 +32,8 @@ fn main() {
 fn case(line: &str, scratch: &mut Scratch) -> Value {
     let case: Value = serde_json::from_str(line).unwrap();
     let list = |value: &Value| value.as_array().unwrap().iter().map(|len| len.as_u64().unwrap()).collect();
-    let specs = case["specs"].as_array().unwrap().iter().map(|spec| self::spec(spec.as_object().unwrap().clone()));
+    let specs =
+        case["specs"].as_array().unwrap().iter().map(|spec| self::spec(spec.as_object().unwrap().clone()));
     let size = usize::try_from(case["size"].as_u64().unwrap()).unwrap();
     let info = ChunkInfo { shape: list(&case["shape"]), element: Element { byte_len: Some(size) } };
     let chain = Registry::builtin().bind(&specs.collect::<Vec<_>>(), &info).unwrap();

@@ -1,49 +1,64 @@
 //! Streams of bits, the highest of each byte first.
 use crate::codec::copy_prefix;
 
-/// Reads bits.
+/// Reads bits; behind the end there are zeros.
 #[derive(Debug)]
 pub(crate) struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// The bits from `at` on, the next one highest, and how many of them were looked up.
+    window: u64,
+    count: u32,
 }
 
 impl<'a> Bits<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, window: 0, count: 0 }
     }
 
     /// The next up to 32 bits.
-    pub(crate) fn take(&mut self, count: u32) -> Option<u32> {
-        let value = self.window().checked_shr(64 - count).unwrap_or(0);
-        self.skip(count)?;
-        u32::try_from(value).ok()
+    #[inline]
+    pub(crate) fn take(&mut self, count: u32) -> u32 {
+        u32::try_from(self.take_long(count)).unwrap_or(0)
     }
 
     /// The next up to 64 bits.
-    pub(crate) fn take_long(&mut self, count: u32) -> Option<u64> {
-        if count <= WINDOW {
-            let value = self.window().checked_shr(64 - count).unwrap_or(0);
-            self.skip(count)?;
-            return Some(value);
+    #[inline]
+    pub(crate) fn take_long(&mut self, count: u32) -> u64 {
+        if count > WINDOW {
+            let high = self.take_long(count - 32);
+            return (high << 32) | self.take_long(32);
         }
-        let high = self.take_long(count.checked_sub(32)?)?;
-        Some((high << 32) | u64::from(self.take(32)?))
+        if self.count < count {
+            self.look_up();
+        }
+        let value = self.window.checked_shr(64 - count).unwrap_or(0);
+        self.drop(count);
+        value
     }
 
-    /// The number of zeros before the next one, which is taken too.
-    pub(crate) fn zeros(&mut self) -> Option<u32> {
+    /// The number of zeros before the next one, which is taken too; as many as there are when no one follows.
+    #[inline]
+    pub(crate) fn zeros(&mut self) -> u32 {
         let mut count = 0u32;
         loop {
-            let window = self.window();
-            if window != 0 {
-                let zeros = window.leading_zeros();
-                self.skip(zeros + 1)?;
-                return count.checked_add(zeros);
+            let zeros = self.window.leading_zeros();
+            if zeros < self.count {
+                self.drop(zeros + 1);
+                return count.saturating_add(zeros);
             }
-            self.skip(WINDOW)?;
-            count = count.checked_add(WINDOW)?;
+            count = count.saturating_add(self.count);
+            self.drop(self.count);
+            if self.is_over() {
+                return count;
+            }
+            self.look_up();
         }
+    }
+
+    /// Whether more was taken than there is.
+    pub(crate) fn is_over(&self) -> bool {
+        self.at > self.bytes.len().saturating_mul(8)
     }
 
     /// Bits that are left.
@@ -51,8 +66,9 @@ impl<'a> Bits<'a> {
         self.bytes.len().saturating_mul(8).saturating_sub(self.at)
     }
 
-    /// The bits from here on, the next one highest, with zeros behind the end of the stream.
-    fn window(&self) -> u64 {
+    /// Fills the window, with zeros behind the end of the stream.
+    #[inline]
+    fn look_up(&mut self) {
         let rest = self.bytes.get(self.at / 8..).unwrap_or_default();
         let word = rest.first_chunk::<8>().map_or_else(
             || {
@@ -62,16 +78,20 @@ impl<'a> Bits<'a> {
             },
             |bytes| u64::from_be_bytes(*bytes),
         );
-        word << (self.at % 8)
+        self.window = word << (self.at % 8);
+        self.count = WINDOW;
     }
 
-    fn skip(&mut self, count: u32) -> Option<()> {
-        self.at = self.at.checked_add(usize::try_from(count).ok()?)?;
-        (self.at <= self.bytes.len().saturating_mul(8)).then_some(())
+    /// Takes bits of the window.
+    #[inline]
+    fn drop(&mut self, count: u32) {
+        self.window = self.window.checked_shl(count).unwrap_or(0);
+        self.count -= count;
+        self.at += count as usize;
     }
 }
 
-/// Bits that a window has at least.
+/// Bits that are looked up at once: all of a word but those of a byte that is begun.
 const WINDOW: u32 = 57;
 
 /// Writes bits; what does not fit is lost, but counted.
@@ -150,10 +170,12 @@ mod tests {
             let len = writer.finish();
             let mut bits = Bits::new(&out[..len]);
             for (value, count, zeros) in &numbers {
-                prop_assert_eq!(bits.take_long(*count), Some(value & (u64::MAX >> (64 - count))));
-                prop_assert_eq!(bits.zeros(), Some(*zeros));
+                prop_assert_eq!(bits.take_long(*count), value & (u64::MAX >> (64 - count)));
+                prop_assert_eq!(bits.zeros(), *zeros);
             }
-            prop_assert!(bits.left() < 8);
+            prop_assert!(bits.left() < 8 && !bits.is_over());
+            bits.take(8);
+            prop_assert!(bits.is_over());
         }
     }
 }

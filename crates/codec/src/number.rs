@@ -1,4 +1,6 @@
 //! Types of numbers, as parameters name them, and their bytes.
+mod many;
+
 use half::f16;
 
 /// A type of numbers in bytes.

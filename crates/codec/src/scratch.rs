@@ -18,7 +18,7 @@ impl Scratch {
     /// Bytes that the buffers hold on to.
     pub fn byte_len(&self) -> usize {
         let kept = [&self.contexts.spare, &self.contexts.work];
-        self.buffers.iter().chain(kept).map(|buffer| buffer.bytes.len()).sum()
+        self.buffers.iter().chain(kept).chain(&self.contexts.blocks).map(|buffer| buffer.bytes.len()).sum()
     }
 }
 
@@ -33,6 +33,8 @@ pub(crate) struct Contexts {
     pub(crate) spare: Buffer,
     /// For what lies between the steps of one codec.
     pub(crate) work: Buffer,
+    /// For blocks between the filters within a codec.
+    pub(crate) blocks: [Buffer; 2],
 }
 
 /// Bytes that keep their memory; what lies beyond `len`, or in a part just prepared, is left from earlier use.

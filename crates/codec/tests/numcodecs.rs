@@ -39,7 +39,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Encoded here, and what is decoded of it here.
-fn case(config: Value, values: &[u8], scratch: &mut Scratch) -> Value {
+fn case(config: &Value, values: &[u8], scratch: &mut Scratch) -> Value {
     let spec = CodecSpec::V2(config.as_object().unwrap().clone());
     let info = ChunkInfo { shape: vec![values.len() as u64 / 4], element: Element { byte_len: Some(4) } };
     let chain = Registry::builtin().bind(&[spec], &info).unwrap();
@@ -60,7 +60,7 @@ fn numcodecs_decodes_what_is_encoded_here() {
     let mut scratch = Scratch::default();
     for config in configurations() {
         let values = if config["dtype"] == "<f4" || config["id"] == "bitround" { &floats } else { &integers };
-        writeln!(input, "{}", case(config, values, &mut scratch)).unwrap();
+        writeln!(input, "{}", case(&config, values, &mut scratch)).unwrap();
     }
     drop(input);
     let output = process.wait_with_output().unwrap();

@@ -10,7 +10,7 @@ use crate::codec::{Codec, with_room};
 use crate::scratch::{Buffer, Contexts};
 use crate::{ChunkInfo, CodecError};
 use array::Grid;
-use chunk::{Chunk, Work};
+use chunk::Chunk;
 use frame::{Frame, Place};
 
 const NAME: &str = "blosc2";
@@ -108,7 +108,7 @@ fn decode(frame: &Frame, input: &[u8], out: &mut [u8], contexts: &mut Contexts) 
     }
     let mut entries = vec![0; index.len];
     index.decode(&mut entries, contexts).ok_or_else(damaged)?;
-    let target = &mut Target { frame, out, block: Vec::new(), first: Vec::new(), work: Work::default() };
+    let target = &mut Target { frame, out, block: Vec::new(), first: Vec::new() };
     for (number, entry) in entries.as_chunks::<8>().0.iter().enumerate() {
         match frame.place(*entry).ok_or_else(damaged)? {
             Place::At(at) => {
@@ -135,7 +135,6 @@ struct Target<'a> {
     block: Vec<u8>,
     /// The first block of a chunk, where others refer to it.
     first: Vec<u8>,
-    work: Work,
 }
 
 impl Target<'_> {
@@ -173,7 +172,7 @@ impl Target<'_> {
         });
         let keep = block == 0 && chunk.refers_to_first();
         if let Some(out) = place.and_then(|place| self.out.get_mut(place)) {
-            chunk.decode_block(block, first, out, &mut self.work, contexts)?;
+            chunk.decode_block(block, first, out, contexts)?;
             if keep {
                 self.first = out.to_vec();
             }
@@ -184,7 +183,7 @@ impl Target<'_> {
             return None;
         }
         self.block.resize(chunk.block_len, 0);
-        chunk.decode_block(block, first, &mut self.block, &mut self.work, contexts)?;
+        chunk.decode_block(block, first, &mut self.block, contexts)?;
         if keep {
             self.first.clone_from(&self.block);
         }

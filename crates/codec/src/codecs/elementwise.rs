@@ -1,7 +1,7 @@
 //! Codecs that turn every element into another: fixedscaleoffset, quantize, bitround, astype.
 use crate::CodecError;
 use crate::codec::Codec;
-use crate::number::{Number, NumberKind, NumberType};
+use crate::number::NumberType;
 use crate::scratch::{Buffer, Contexts};
 use std::ops::Range;
 
@@ -78,59 +78,123 @@ impl Codec for Elementwise {
             return Err(CodecError::malformed(self.name(), reason));
         }
         let out = out.prepare(input.len() / from * to);
-        for (element, out) in input.chunks_exact(from).zip(out.chunks_exact_mut(to)) {
-            self.encoded.store(self.encode_one(self.decoded.load(element)), out);
+        for (input, out) in input.chunks(TILE * from).zip(out.chunks_mut(TILE * to)) {
+            self.encode_tile(input, out);
         }
         Ok(())
     }
 }
 
+/// Elements that are handled at a time, so that they stay in the first-level cache.
+const TILE: usize = 512;
+
 impl Elementwise {
     fn decode_elements(&self, input: &[u8], out: &mut [u8]) {
-        let elements = input.chunks_exact(self.encoded.size);
-        for (element, out) in elements.zip(out.chunks_exact_mut(self.decoded.size)) {
-            let number = self.encoded.load(element);
-            let decoded = match self.map {
-                Map::ScaleOffset { scale, offset } => self.unscale(number.to_f64(), scale, offset),
-                _ => number,
-            };
-            self.decoded.store(decoded, out);
+        let (from, to) = (self.encoded.size, self.decoded.size);
+        for (input, out) in input.chunks(TILE * from).zip(out.chunks_mut(TILE * to)) {
+            self.decode_tile(input, out);
         }
     }
 
-    fn unscale(&self, value: f64, scale: f64, offset: f64) -> Number {
+    fn decode_tile(&self, input: &[u8], out: &mut [u8]) {
+        let Map::ScaleOffset { scale, offset } = self.map else {
+            return cast(self.encoded, self.decoded, input, out);
+        };
         let kind = self.encoded;
-        Number::Float(kind.round(kind.round(value / kind.round(scale)) + kind.round(offset)))
+        let (scale, offset) = (kind.round(scale), kind.round(offset));
+        with_floats(kind, self.decoded, input, out, |values| match (kind.is_float(), kind.size) {
+            (true, 2) => each(values, |value| kind.round(kind.round(value / scale) + offset)),
+            (true, 4) => each(values, |value| single(single(value / scale) + offset)),
+            _ => each(values, |value| value / scale + offset),
+        });
     }
 
-    fn encode_one(&self, number: Number) -> Number {
+    fn encode_tile(&self, input: &[u8], out: &mut [u8]) {
         let kind = self.decoded;
         match self.map {
             Map::ScaleOffset { scale, offset } => {
-                let shifted = kind.round(number.to_f64() - kind.round(offset));
-                Number::Float(kind.round(shifted * kind.round(scale)).round_ties_even())
+                let (scale, offset) = (kind.round(scale), kind.round(offset));
+                with_floats(kind, self.encoded, input, out, |values| match (kind.is_float(), kind.size) {
+                    (true, 2) => each(values, |value| whole(kind.round(kind.round(value - offset) * scale))),
+                    (true, 4) => each(values, |value| whole(single(single(value - offset) * scale))),
+                    _ => each(values, |value| whole((value - offset) * scale)),
+                });
             }
             Map::Quantize { scale } => {
-                let scaled = kind.round(kind.round(scale) * number.to_f64()).round_ties_even();
-                Number::Float(kind.round(scaled / kind.round(scale)))
+                let scale = kind.round(scale);
+                with_floats(kind, self.encoded, input, out, |values| match (kind.is_float(), kind.size) {
+                    (true, 2) => each(values, |value| kind.round(whole(kind.round(scale * value)) / scale)),
+                    (true, 4) => each(values, |value| single(whole(single(scale * value)) / scale)),
+                    _ => each(values, |value| whole(scale * value) / scale),
+                });
             }
-            Map::BitRound { dropped } => self.round_bits(number, dropped),
-            Map::Cast => number,
+            Map::BitRound { dropped } => {
+                let mut words = [0; TILE];
+                let words = words.get_mut(..input.len() / kind.size).unwrap_or_default();
+                kind.load_words(input, words);
+                round_bits(words, dropped);
+                kind.store_words(words, out);
+            }
+            Map::Cast => cast(kind, self.encoded, input, out),
         }
     }
+}
 
-    /// Rounds to the nearest, ties to even, in the bits of the number; a carry goes into the exponent.
-    fn round_bits(&self, number: Number, dropped: u32) -> Number {
-        if dropped == 0 {
-            return number;
-        }
-        let kind = NumberType { big_endian: false, ..self.decoded };
-        let bits = NumberType { kind: NumberKind::Unsigned, ..kind };
-        let mut bytes = [0; 8];
-        kind.store(number, &mut bytes[..kind.size]);
-        let Number::Int(value) = bits.load(&bytes[..kind.size]) else { return number };
-        let rounded = value + ((value >> dropped) & 1) + (1 << (dropped - 1)) - 1;
-        bits.store(Number::Int(rounded >> dropped << dropped), &mut bytes[..kind.size]);
-        kind.load(&bytes[..kind.size])
+/// Rounds to the nearest, ties to even, in the bits of floats; a carry goes into the exponent.
+fn round_bits(words: &mut [u64], dropped: u32) {
+    if dropped == 0 {
+        return;
     }
+    let half = (1 << (dropped - 1)) - 1;
+    for word in words {
+        let rounded = word.wrapping_add(((*word >> dropped) & 1) + half);
+        *word = rounded >> dropped << dropped;
+    }
+}
+
+/// The same numbers in another type.
+fn cast(from: NumberType, to: NumberType, input: &[u8], out: &mut [u8]) {
+    if from.is_float() || to.is_float() {
+        return with_floats(from, to, input, out, |_| {});
+    }
+    let mut words = [0; TILE];
+    let words = words.get_mut(..input.len() / from.size).unwrap_or_default();
+    from.load_words(input, words);
+    to.store_words(words, out);
+}
+
+/// Changes the numbers of a tile as 64-bit floats.
+fn with_floats(
+    from: NumberType,
+    to: NumberType,
+    input: &[u8],
+    out: &mut [u8],
+    change: impl FnOnce(&mut [f64]),
+) {
+    let mut values = [0.0; TILE];
+    let values = values.get_mut(..input.len() / from.size).unwrap_or_default();
+    from.load_floats(input, values);
+    change(values);
+    to.store_floats(values, out);
+}
+
+#[inline]
+fn each(values: &mut [f64], map: impl Fn(f64) -> f64) {
+    values.iter_mut().for_each(|value| *value = map(*value));
+}
+
+/// Rounded to a float of 4 bytes.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "rounding to the narrower type is meant")]
+fn single(value: f64) -> f64 {
+    f64::from(value as f32)
+}
+
+/// The nearest integer, ties to even: large numbers have no fractions, and adding one drops those of small ones.
+#[inline]
+fn whole(value: f64) -> f64 {
+    const LARGE: f64 = 4_503_599_627_370_496.0;
+    let shift = LARGE.copysign(value);
+    let rounded = ((value + shift) - shift).copysign(value);
+    if value.abs() < LARGE { rounded } else { value }
 }

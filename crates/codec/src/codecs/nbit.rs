@@ -68,17 +68,25 @@ impl Nbit {
     }
 
     fn decode_whole(&self, input: &[u8], out: &mut [u8]) -> Result<(), CodecError> {
+        if !self.suffices(input, out.len()) {
+            let reason = format!("{} bytes do not hold the chunk", input.len());
+            return Err(CodecError::malformed(NAME, reason));
+        }
         let bits = &mut Bits::new(input);
-        let decoded = match &self.element {
+        match &self.element {
             Field::Number(number) => number.unpack_all(bits, out),
             field => {
                 out.fill(0);
-                out.chunks_exact_mut(field.len()).try_for_each(|out| field.unpack(bits, out))
+                out.chunks_exact_mut(field.len()).for_each(|out| field.unpack(bits, out));
             }
-        };
-        decoded.ok_or_else(|| {
-            CodecError::malformed(NAME, format!("{} bytes do not hold the chunk", input.len()))
-        })
+        }
+        Ok(())
+    }
+
+    /// Whether the input has the bits of so many bytes.
+    fn suffices(&self, input: &[u8], len: usize) -> bool {
+        let bits = self.element.bits().and_then(|bits| bits.checked_mul(len / self.element.len()));
+        bits.is_some_and(|bits| bits <= input.len().saturating_mul(8))
     }
 }
 
@@ -119,7 +127,10 @@ impl Codec for Nbit {
         let room = out.prepare(len);
         room.fill(0);
         let mut bits = BitWriter::new(room);
-        elements.chunks_exact(self.element.len()).for_each(|element| self.element.pack(&mut bits, element));
+        match &self.element {
+            Field::Number(number) => number.pack_all(&mut bits, elements),
+            field => elements.chunks_exact(field.len()).for_each(|element| field.pack(&mut bits, element)),
+        }
         bits.finish();
         Ok(())
     }
@@ -174,19 +185,16 @@ impl Field {
     }
 
     /// Unpacks into bytes that are zero.
-    fn unpack(&self, bits: &mut Bits, out: &mut [u8]) -> Option<()> {
+    fn unpack(&self, bits: &mut Bits, out: &mut [u8]) {
         match self {
             Self::Number(number) => number.unpack(bits, out),
             Self::Array { field, .. } => {
-                out.chunks_exact_mut(field.len()).try_for_each(|out| field.unpack(bits, out))
+                out.chunks_exact_mut(field.len()).for_each(|out| field.unpack(bits, out));
             }
-            Self::Compound { members, .. } => members.iter().try_for_each(|(start, member)| {
-                member.unpack(bits, out.get_mut(*start..*start + member.len())?)
+            Self::Compound { members, .. } => members.iter().for_each(|(start, member)| {
+                member.unpack(bits, out.get_mut(*start..*start + member.len()).unwrap_or_default());
             }),
-            Self::Plain(_) => out.iter_mut().try_for_each(|out| {
-                *out = u8::try_from(bits.take(8)?).ok()?;
-                Some(())
-            }),
+            Self::Plain(_) => out.iter_mut().for_each(|out| *out = bits.take(8).to_le_bytes()[0]),
         }
     }
 
@@ -212,7 +220,7 @@ impl Number {
         sound.then_some(Self { len, big_endian: order == 1, bits, offset })
     }
 
-    fn unpack_all(self, bits: &mut Bits, out: &mut [u8]) -> Option<()> {
+    fn unpack_all(self, bits: &mut Bits, out: &mut [u8]) {
         match self.len {
             1 => self.unpack_words::<1>(bits, out),
             2 => self.unpack_words::<2>(bits, out),
@@ -220,31 +228,50 @@ impl Number {
             8 => self.unpack_words::<8>(bits, out),
             len => {
                 out.fill(0);
-                out.chunks_exact_mut(len).try_for_each(|out| self.unpack(bits, out))
+                out.chunks_exact_mut(len).for_each(|out| self.unpack(bits, out));
             }
         }
     }
 
     /// All numbers of a length that fits into a word.
-    fn unpack_words<const N: usize>(self, bits: &mut Bits, out: &mut [u8]) -> Option<()> {
+    fn unpack_words<const N: usize>(self, bits: &mut Bits, out: &mut [u8]) {
         for out in out.as_chunks_mut::<N>().0 {
-            let word = (bits.take_long(self.bits)? << self.offset).to_le_bytes();
+            let word = (bits.take_long(self.bits) << self.offset).to_le_bytes();
             *out = if self.big_endian {
                 std::array::from_fn(|i| word[N - 1 - i])
             } else {
                 std::array::from_fn(|i| word[i])
             };
         }
-        Some(())
+    }
+
+    fn pack_all(self, bits: &mut BitWriter, input: &[u8]) {
+        match self.len {
+            1 => self.pack_words::<1>(bits, input),
+            2 => self.pack_words::<2>(bits, input),
+            4 => self.pack_words::<4>(bits, input),
+            8 => self.pack_words::<8>(bits, input),
+            len => input.chunks_exact(len).for_each(|input| self.pack(bits, input)),
+        }
+    }
+
+    fn pack_words<const N: usize>(self, bits: &mut BitWriter, input: &[u8]) {
+        for input in input.as_chunks::<N>().0 {
+            let mut word = [0; 8];
+            for (i, byte) in input.iter().enumerate() {
+                word[if self.big_endian { N - 1 - i } else { i }] = *byte;
+            }
+            bits.put(u64::from_le_bytes(word) >> self.offset, self.bits);
+        }
     }
 
     /// One number of any length, into bytes that are zero.
-    fn unpack(self, bits: &mut Bits, out: &mut [u8]) -> Option<()> {
-        self.pieces().try_for_each(|(place, shift, count)| {
-            let piece = bits.take(count)? << shift;
-            *out.get_mut(place)? |= u8::try_from(piece).ok()?;
-            Some(())
-        })
+    fn unpack(self, bits: &mut Bits, out: &mut [u8]) {
+        for (place, shift, count) in self.pieces() {
+            if let Some(out) = out.get_mut(place) {
+                *out |= (bits.take(count) << shift).to_le_bytes()[0];
+            }
+        }
     }
 
     fn pack(self, bits: &mut BitWriter, input: &[u8]) {

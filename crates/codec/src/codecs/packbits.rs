@@ -1,6 +1,6 @@
 //! Truth values, eight to a byte, the first one in the highest bit; the first byte counts the unused bits at the end.
 use crate::CodecError;
-use crate::codec::Codec;
+use crate::codec::{Codec, copy_prefix};
 use crate::scratch::{Buffer, Contexts};
 
 const NAME: &str = "packbits";
@@ -31,10 +31,14 @@ impl Codec for PackBits {
         let len = self.decoded_len(input)?.unwrap_or(0);
         let packed = input.get(1..).unwrap_or_default();
         let within = len.min(out.len());
-        for (values, byte) in out.get_mut(..within).unwrap_or_default().chunks_mut(8).zip(packed) {
-            for (bit, value) in values.iter_mut().enumerate() {
-                *value = (byte >> (7 - bit)) & 1;
-            }
+        let out = out.get_mut(..within).unwrap_or_default();
+        let (groups, rest) = out.as_chunks_mut::<8>();
+        let last = packed.get(groups.len()..).unwrap_or_default();
+        for (values, byte) in groups.iter_mut().zip(packed) {
+            *values = spread(*byte);
+        }
+        if let Some(byte) = last.first() {
+            copy_prefix(&spread(*byte), rest);
         }
         Ok(len)
     }
@@ -43,12 +47,32 @@ impl Codec for PackBits {
         let out = out.prepare(1 + input.len().div_ceil(8));
         let (padding, packed) = out.split_at_mut(1);
         padding.fill(u8::try_from((8 - input.len() % 8) % 8).unwrap_or(0));
-        for (byte, values) in packed.iter_mut().zip(input.chunks(8)) {
-            *byte = values
-                .iter()
-                .enumerate()
-                .fold(0, |byte, (bit, value)| byte | (u8::from(*value != 0) << (7 - bit)));
+        let (groups, rest) = input.as_chunks::<8>();
+        for (byte, values) in packed.iter_mut().zip(groups) {
+            *byte = gather(*values);
+        }
+        if let (Some(byte), false) = (packed.get_mut(groups.len()), rest.is_empty()) {
+            let mut values = [0; 8];
+            copy_prefix(rest, &mut values);
+            *byte = gather(values);
         }
         Ok(())
     }
+}
+
+/// A byte for every bit, the highest one first.
+fn spread(byte: u8) -> [u8; 8] {
+    // Eight copies, of which every byte keeps another bit; adding 127 carries that into the highest one.
+    let bits = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x0102_0408_1020_4080;
+    (((bits + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
+}
+
+/// A bit for every byte that is not zero, the first one highest.
+fn gather(values: [u8; 8]) -> u8 {
+    let word = u64::from_le_bytes(values);
+    // Adding 127 to the lower seven bits carries into the highest one, unless they are zero.
+    let low = (word & 0x7f7f_7f7f_7f7f_7f7f) + 0x7f7f_7f7f_7f7f_7f7f;
+    let ones = ((word | low) >> 7) & 0x0101_0101_0101_0101;
+    // The product moves bit 8 i to bit 63 - i.
+    (ones.wrapping_mul(0x8040_2010_0804_0201) >> 56).to_le_bytes()[0]
 }

@@ -100,13 +100,13 @@ impl ScaleOffset {
         let fill = self.fill.map(|fill| (mask(head.bits), store(fill)));
         let mut bits = Bits::new(body);
         for out in out {
-            let distance = bits.take_long(head.bits)?;
+            let distance = bits.take_long(head.bits);
             *out = match fill {
                 Some((all_ones, fill)) if distance == all_ones => fill,
                 _ => store(self.value(distance, head.least)),
             };
         }
-        Some(())
+        (!bits.is_over()).then_some(())
     }
 
     /// Numbers that are not packed have the byte order of the machine that wrote them: little-endian, as all have now.

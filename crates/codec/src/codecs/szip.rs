@@ -96,7 +96,7 @@ impl Szip {
             while line.len() < wanted {
                 self.block(&mut bits, blocks, &mut line).ok_or_else(damaged)?;
             }
-            self.write(&line, out);
+            self.write(&mut line, out);
         }
         if self.guessed && bits.left() >= 8 {
             let reason = format!("its pixels per scanline are not stated, and are not {}", self.scanline);
@@ -114,41 +114,51 @@ impl Szip {
             _ => 5,
         };
         let before = line.len();
-        let option = bits.take(option_bits)?;
-        let low_entropy = if option == 0 { Some(bits.take(1)?) } else { None };
+        let option = bits.take(option_bits);
+        let low_entropy = if option == 0 { Some(bits.take(1)) } else { None };
         if option == (1 << option_bits) - 1 {
-            for _ in 0..self.block {
-                line.push(bits.take(sample.bits)?);
-            }
-            return Some(());
+            line.extend((0..self.block).map(|_| bits.take(sample.bits)));
+            return (!bits.is_over()).then_some(());
         }
         if before == 0 && sample.differences {
-            line.push(bits.take(sample.bits)?);
+            line.push(bits.take(sample.bits));
         }
         let end = before + self.block;
         match low_entropy {
             Some(0) => {
-                let run = zero_blocks(bits.zeros()?, before / self.block, blocks)?;
+                let run = zero_blocks(bits.zeros(), before / self.block, blocks)?;
                 line.resize(before + run * self.block, 0);
             }
             Some(_) => pairs(bits, line, end)?,
-            None => split(bits, line, end, option - 1)?,
+            None => split(bits, line, end, option - 1),
         }
-        Some(())
+        (!bits.is_over()).then_some(())
     }
 
     /// Puts the samples together from the differences, and writes them.
-    fn write(&self, line: &[u32], out: &mut [u8]) {
+    fn write(&self, line: &mut [u32], out: &mut [u8]) {
         let Samples { bits, bytes, big_endian, differences } = self.samples;
-        let most = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
-        let mut last = 0;
-        for (i, (&value, out)) in line.iter().zip(out.chunks_exact_mut(bytes)).enumerate() {
-            last = if differences && i > 0 { undo(value, last, most) } else { value };
-            let word = last.to_le_bytes();
-            for (place, byte) in out.iter_mut().enumerate() {
-                *byte = word[if big_endian { bytes - 1 - place } else { place }];
+        if differences {
+            let most = u32::MAX >> (32 - bits);
+            let mut last = line.first().copied().unwrap_or(0);
+            for value in line.iter_mut().skip(1) {
+                last = undo(*value, last, most);
+                *value = last;
             }
         }
+        match bytes {
+            1 => store::<1>(line, big_endian, out),
+            2 => store::<2>(line, big_endian, out),
+            _ => store::<4>(line, big_endian, out),
+        }
+    }
+}
+
+/// Writes samples of `N` bytes.
+fn store<const N: usize>(line: &[u32], big_endian: bool, out: &mut [u8]) {
+    for (value, out) in line.iter().zip(out.as_chunks_mut::<N>().0) {
+        let word = value.to_le_bytes();
+        *out = std::array::from_fn(|i| word[if big_endian { N - 1 - i } else { i }]);
     }
 }
 
@@ -241,7 +251,10 @@ fn zero_blocks(code: u32, done: usize, blocks: usize) -> Option<usize> {
 /// Second extension: two samples in one number, which counts the pairs by their sum.
 fn pairs(bits: &mut Bits, line: &mut Vec<u32>, end: usize) -> Option<()> {
     while line.len() < end {
-        let number = bits.zeros()?;
+        let number = bits.zeros();
+        if bits.is_over() {
+            return None;
+        }
         let mut sum = 0;
         while (sum + 1) * (sum + 2) / 2 <= number {
             sum += 1;
@@ -257,26 +270,23 @@ fn pairs(bits: &mut Bits, line: &mut Vec<u32>, end: usize) -> Option<()> {
 }
 
 /// Split samples: first the high parts of all, as runs of zeros, then the low `k` bits of all.
-fn split(bits: &mut Bits, line: &mut Vec<u32>, end: usize, k: u32) -> Option<()> {
+fn split(bits: &mut Bits, line: &mut Vec<u32>, end: usize, k: u32) {
     let start = line.len();
-    for _ in start..end {
-        line.push(bits.zeros()?.checked_shl(k)?);
+    line.extend((start..end).map(|_| bits.zeros().checked_shl(k).unwrap_or(0)));
+    if k > 0 {
+        line.iter_mut().skip(start).for_each(|value| *value |= bits.take(k));
     }
-    for value in line.get_mut(start..)? {
-        *value |= bits.take(k)?;
-    }
-    Some(())
 }
 
 /// The sample that follows `last`: small codes mean differences of either sign in turn; where only one sign is left
 /// within the range, the code is the distance.
+#[inline]
 fn undo(code: u32, last: u32, most: u32) -> u32 {
     let half = (code >> 1) + (code & 1);
     let upper = if last > most / 2 { most } else { 0 };
-    if half > (upper ^ last) {
-        return (upper ^ code) & most;
-    }
-    if code & 1 == 0 { last.wrapping_add(half) & most } else { last.wrapping_sub(half) & most }
+    let near = last.wrapping_add((code >> 1) ^ (code & 1).wrapping_neg());
+    let far = upper ^ code;
+    most & if half > (upper ^ last) { far } else { near }
 }
 
 fn damaged() -> CodecError {

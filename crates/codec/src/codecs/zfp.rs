@@ -5,6 +5,7 @@ mod block;
 mod encode;
 mod header;
 mod order;
+mod planes;
 mod scalar;
 mod transform;
 
@@ -137,9 +138,17 @@ fn untold() -> CodecError {
 }
 
 fn decode<S: Scalar>(header: &Header, bits: Bits, out: &mut [u8]) -> Option<()> {
-    let rank = header.shape.len();
-    let mut decoder = Decoder::<S>::new(bits, header.coding, rank);
-    let mut block = vec![S::default(); 1 << (2 * rank)];
+    match header.shape.len() {
+        1 => decode_blocks::<S, 4>(header, bits, out),
+        2 => decode_blocks::<S, 16>(header, bits, out),
+        3 => decode_blocks::<S, 64>(header, bits, out),
+        _ => decode_blocks::<S, 256>(header, bits, out),
+    }
+}
+
+fn decode_blocks<S: Scalar, const SIZE: usize>(header: &Header, bits: Bits, out: &mut [u8]) -> Option<()> {
+    let mut decoder = Decoder::<S, SIZE>::new(bits, header.coding, header.shape.len());
+    let mut block = [S::default(); SIZE];
     for origin in header.blocks() {
         decoder.block(&mut block);
         header.rows(&origin, |row, start, count| {

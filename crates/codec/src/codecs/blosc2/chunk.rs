@@ -1,7 +1,7 @@
 //! Chunks of Blosc 2, and those of Blosc 1, which have a shorter header (`hdf5-netcdf4.md` G.3).
 use super::filters::{Filter, undo};
 use crate::codecs::block::{Format, decompress};
-use crate::scratch::Contexts;
+use crate::scratch::{Buffer, Contexts};
 use std::ops::Range;
 
 /// A chunk whose header makes sense.
@@ -37,11 +37,7 @@ struct Blocks {
 }
 
 /// Memory for blocks between filters.
-#[derive(Debug, Default)]
-pub(crate) struct Work {
-    first: Vec<u8>,
-    second: Vec<u8>,
-}
+type Work = [Buffer; 2];
 
 impl<'a> Chunk<'a> {
     /// Reads the header; bytes behind the chunk are cut off. An error says what it is that cannot be.
@@ -63,7 +59,7 @@ impl<'a> Chunk<'a> {
 
     /// Decodes all into `out`, which has the length of the chunk.
     pub(crate) fn decode(&self, out: &mut [u8], contexts: &mut Contexts) -> Option<()> {
-        let mut work = Work::default();
+        let mut work = std::mem::take(&mut contexts.blocks);
         match &self.body {
             Body::Raw => out.copy_from_slice(self.raw(0..self.len)?),
             Body::Repeated(value) => repeat(value, out),
@@ -75,6 +71,7 @@ impl<'a> Chunk<'a> {
                 }
             }
         }
+        contexts.blocks = work;
         Some(())
     }
 
@@ -84,14 +81,17 @@ impl<'a> Chunk<'a> {
         index: usize,
         first: Option<&[u8]>,
         out: &mut [u8],
-        work: &mut Work,
         contexts: &mut Contexts,
     ) -> Option<()> {
         let start = index.checked_mul(self.block_len)?;
         match &self.body {
             Body::Raw => out.copy_from_slice(self.raw(start..start.checked_add(out.len())?)?),
             Body::Repeated(value) => repeat(value, out),
-            Body::Blocks(blocks) => self.block(blocks, index, first, out, work, contexts)?,
+            Body::Blocks(blocks) => {
+                let mut work = std::mem::take(&mut contexts.blocks);
+                self.block(blocks, index, first, out, &mut work, contexts)?;
+                contexts.blocks = work;
+            }
         }
         Some(())
     }
@@ -122,27 +122,26 @@ impl<'a> Chunk<'a> {
         let split = blocks.split && out.len() == self.block_len && self.can_split(out.len());
         let streams = if split { self.type_size } else { 1 };
         let moving = blocks.filters.iter().filter(|filter| filter.moves()).count();
+        let [before, spare] = work;
         if moving == 0 {
             self.streams(blocks, streams, input, out, contexts)?;
         } else {
-            work.first.resize(out.len(), 0);
-            self.streams(blocks, streams, input, &mut work.first, contexts)?;
+            self.streams(blocks, streams, input, before.prepare(out.len()), contexts)?;
         }
         let mut left = moving;
         for filter in &blocks.filters {
             if !filter.moves() {
-                let bytes = if left == 0 { &mut *out } else { &mut work.first };
+                let bytes = if left == 0 { &mut *out } else { before.extend_to(out.len()) };
                 undo_in_place(*filter, first, bytes, self.type_size);
                 continue;
             }
             left -= 1;
-            work.second.resize(out.len(), 0);
             if left == 0 {
-                undo(*filter, &work.first, &mut work.second, out);
+                undo(*filter, before.as_slice(), spare, out);
             } else {
                 let mut between = vec![0; out.len()];
-                undo(*filter, &work.first, &mut work.second, &mut between);
-                work.first = between;
+                undo(*filter, before.as_slice(), spare, &mut between);
+                before.set(between);
             }
         }
         Some(())

@@ -2,6 +2,7 @@
 use crate::codec::copy_prefix;
 use crate::codecs::bitplanes::bit_unshuffle;
 use crate::codecs::shuffle::unshuffle;
+use crate::scratch::Buffer;
 
 /// A filter that is undone block by block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,11 +59,11 @@ pub(super) fn classic(flags: u8, size: usize) -> Vec<Filter> {
 }
 
 /// Undoes a filter that moves bytes; all slices have the same length.
-pub(super) fn undo(filter: Filter, input: &[u8], spare: &mut [u8], out: &mut [u8]) {
+pub(super) fn undo(filter: Filter, input: &[u8], spare: &mut Buffer, out: &mut [u8]) {
     match filter {
         Filter::Shuffle(size) => unshuffle(input, size.max(1), out),
         Filter::BitShuffle { size, keeps_rest } => {
-            undo_bit_shuffle(input, size.max(1), keeps_rest, spare, out);
+            undo_bit_shuffle(input, size.max(1), keeps_rest, spare.prepare(input.len()), out);
         }
         Filter::ByteDelta(size) => undo_byte_delta(input, size.max(1), out),
         Filter::Delta => copy_prefix(input, out),

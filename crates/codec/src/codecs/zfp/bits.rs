@@ -6,41 +6,50 @@ use crate::codec::copy_prefix;
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// The bits from `at` on, the next one lowest, and how many of them are those of the stream.
+    window: u64,
+    count: u32,
 }
 
 impl<'a> Bits<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, at: 0, window: 0, count: 0 }
     }
 
     /// The next up to 64 bits, the first one lowest.
+    #[inline]
     pub(super) fn take(&mut self, count: u32) -> u64 {
         if count > WINDOW {
             let low = self.take(32);
             return low | (self.take(count - 32) << 32);
         }
-        let value = self.window() & ((1 << count) - 1);
-        self.skip(count);
+        self.need(count);
+        let value = self.window & ((1 << count) - 1);
+        self.drop(count);
         value
     }
 
+    #[inline]
     pub(super) fn bit(&mut self) -> bool {
-        let bit = self.bytes.get(self.at / 8).is_some_and(|byte| (byte >> (self.at % 8)) & 1 == 1);
-        self.skip(1);
+        self.need(1);
+        let bit = self.window & 1 == 1;
+        self.drop(1);
         bit
     }
 
     /// The number of zeros before a one, which is taken too; when there are `most` zeros, nothing behind them is taken.
+    #[inline]
     pub(super) fn zeros(&mut self, most: u32) -> u32 {
         let mut count = 0;
         while count < most {
-            let zeros = self.window().trailing_zeros();
-            let part = (most - count).min(WINDOW);
+            self.need(1);
+            let zeros = self.window.trailing_zeros();
+            let part = (most - count).min(self.count);
             if zeros < part {
-                self.skip(zeros + 1);
+                self.drop(zeros + 1);
                 return count + zeros;
             }
-            self.skip(part);
+            self.drop(part);
             count += part;
         }
         count
@@ -48,6 +57,7 @@ impl<'a> Bits<'a> {
 
     pub(super) fn skip(&mut self, count: u32) {
         self.at = self.at.saturating_add(usize::try_from(count).unwrap_or(usize::MAX));
+        self.count = 0;
     }
 
     /// Whether more was taken than there is.
@@ -55,7 +65,20 @@ impl<'a> Bits<'a> {
         self.at.div_ceil(8) > self.bytes.len()
     }
 
-    fn window(&self) -> u64 {
+    /// Takes bits that are in the window.
+    #[inline]
+    fn drop(&mut self, count: u32) {
+        self.window = self.window.checked_shr(count).unwrap_or(0);
+        self.count -= count;
+        self.at += count as usize;
+    }
+
+    /// Fills the window, unless it has so many bits.
+    #[inline]
+    fn need(&mut self, count: u32) {
+        if self.count >= count {
+            return;
+        }
         let rest = self.bytes.get(self.at / 8..).unwrap_or_default();
         let word = rest.first_chunk::<8>().map_or_else(
             || {
@@ -65,7 +88,8 @@ impl<'a> Bits<'a> {
             },
             |bytes| u64::from_le_bytes(*bytes),
         );
-        word >> (self.at % 8)
+        self.window = word >> (self.at % 8);
+        self.count = WINDOW;
     }
 }
 

@@ -2,23 +2,23 @@
 use super::bits::Bits;
 use super::header::Coding;
 use super::order::order;
+use super::planes::{Plane, put_plane, turn};
 use super::scalar::{Scalar, Word};
 use super::transform::{inverse, reversible_inverse};
 
 /// Decodes the blocks of a stream one after the other.
-pub(super) struct Decoder<'a, S: Scalar> {
+pub(super) struct Decoder<'a, S: Scalar, const SIZE: usize> {
     bits: Bits<'a>,
     coding: Coding,
     rank: usize,
     /// The coefficients of a block in the order of the stream.
-    codes: Vec<u64>,
-    words: Vec<S::Word>,
+    codes: [u64; SIZE],
+    words: [S::Word; SIZE],
 }
 
-impl<'a, S: Scalar> Decoder<'a, S> {
+impl<'a, S: Scalar, const SIZE: usize> Decoder<'a, S, SIZE> {
     pub(super) fn new(bits: Bits<'a>, coding: Coding, rank: usize) -> Self {
-        let size = 1 << (2 * rank);
-        Self { bits, coding, rank, codes: vec![0; size], words: vec![S::Word::default(); size] }
+        Self { bits, coding, rank, codes: [0; SIZE], words: [S::Word::default(); SIZE] }
     }
 
     /// Whether the stream ended within the blocks so far.
@@ -101,47 +101,69 @@ impl<'a, S: Scalar> Decoder<'a, S> {
     /// Decodes the digits of all coefficients, plane by plane from the highest, within a number of bits; returns how
     /// many it took.
     fn codes(&mut self, planes: u32, most_bits: u32) -> u32 {
-        let size = u32::try_from(self.codes.len()).unwrap_or(256);
-        self.codes.fill(0);
+        let mut bits = self.bits.clone();
+        self.codes = [0; SIZE];
         let (mut left, mut known) = (most_bits, 0u32);
         for plane in (S::Word::BITS.saturating_sub(planes)..S::Word::BITS).rev() {
             if left == 0 {
                 break;
             }
-            let mut digits = [0u64; 4];
-            let verbatim = known.min(left);
-            left -= verbatim;
-            for (digits, start) in digits.iter_mut().zip((0..verbatim).step_by(64)) {
-                *digits = self.bits.take((verbatim - start).min(64));
-            }
-            // Groups: whether the rest has a one, and then how many zeros are before it.
-            while left > 0 && known < size {
-                left -= 1;
-                if !self.bits.bit() {
-                    break;
-                }
-                let most = (size - 1 - known).min(left);
-                let zeros = self.bits.zeros(most);
-                left -= if zeros < most { zeros + 1 } else { most };
-                known += zeros;
-                if let Some(digits) = digits.get_mut(known as usize / 64) {
-                    *digits |= 1 << (known % 64);
-                }
-                known += 1;
-            }
-            self.deposit(plane, digits);
+            let digits = if SIZE <= 64 {
+                [small_plane::<SIZE>(&mut bits, &mut known, &mut left), 0, 0, 0]
+            } else {
+                large_plane::<SIZE>(&mut bits, &mut known, &mut left)
+            };
+            put_plane(&mut self.codes, plane, digits);
         }
+        turn(&mut self.codes);
+        self.bits = bits;
         most_bits - left
     }
+}
 
-    fn deposit(&mut self, plane: u32, digits: [u64; 4]) {
-        for (codes, mut digits) in self.codes.chunks_mut(64).zip(digits) {
-            while digits != 0 {
-                if let Some(code) = codes.get_mut(digits.trailing_zeros() as usize) {
-                    *code |= 1 << plane;
-                }
-                digits &= digits - 1;
-            }
+/// The digits of a plane of up to 64 coefficients: those of the first `known`, which had a one before, as they are;
+/// then, again and again, whether the rest has a one, and how many zeros are before it.
+#[inline]
+fn small_plane<const SIZE: usize>(bits: &mut Bits, known: &mut u32, left: &mut u32) -> u64 {
+    let verbatim = (*known).min(*left);
+    *left -= verbatim;
+    let mut digits = bits.take(verbatim);
+    while let Some(place) = next_one::<SIZE>(bits, known, left) {
+        digits |= 1 << place;
+    }
+    digits
+}
+
+/// The same for more coefficients.
+fn large_plane<const SIZE: usize>(bits: &mut Bits, known: &mut u32, left: &mut u32) -> Plane {
+    let verbatim = (*known).min(*left);
+    *left -= verbatim;
+    let mut digits = [0; 4];
+    for (digits, start) in digits.iter_mut().zip((0..verbatim).step_by(64)) {
+        *digits = bits.take((verbatim - start).min(64));
+    }
+    while let Some(place) = next_one::<SIZE>(bits, known, left) {
+        if let Some(digits) = digits.get_mut(place as usize / 64) {
+            *digits |= 1 << (place % 64);
         }
     }
+    digits
+}
+
+#[inline]
+fn next_one<const SIZE: usize>(bits: &mut Bits, known: &mut u32, left: &mut u32) -> Option<u32> {
+    let rest = u32::try_from(SIZE).unwrap_or(256) - *known;
+    if *left == 0 || rest == 0 {
+        return None;
+    }
+    *left -= 1;
+    if !bits.bit() {
+        return None;
+    }
+    let most = (rest - 1).min(*left);
+    let zeros = bits.zeros(most);
+    *left -= if zeros < most { zeros + 1 } else { most };
+    let place = *known + zeros;
+    *known = place + 1;
+    Some(place)
 }

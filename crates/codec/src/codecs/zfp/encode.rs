@@ -2,6 +2,7 @@
 use super::bits::BitWriter;
 use super::header::{Coding, Header};
 use super::order::order;
+use super::planes::{Plane, plane as plane_of, turn};
 use super::scalar::{Scalar, Word};
 use super::transform::{forward, reversible_forward};
 
@@ -10,15 +11,27 @@ pub(super) fn encode<S: Scalar>(header: &Header, input: &[u8], out: &mut Vec<u8>
     if input.len() != header.len() {
         return None;
     }
+    match header.shape.len() {
+        1 => encode_blocks::<S, 4>(header, input, out),
+        2 => encode_blocks::<S, 16>(header, input, out),
+        3 => encode_blocks::<S, 64>(header, input, out),
+        _ => encode_blocks::<S, 256>(header, input, out),
+    }
+}
+
+fn encode_blocks<S: Scalar, const SIZE: usize>(
+    header: &Header,
+    input: &[u8],
+    out: &mut Vec<u8>,
+) -> Option<()> {
     let rank = header.shape.len();
-    let size = 1 << (2 * rank);
-    let mut block = vec![S::default(); size];
-    let mut encoder = Encoder::<S> {
+    let mut block = [S::default(); SIZE];
+    let mut encoder = Encoder::<S, SIZE> {
         bits: BitWriter::new(out),
         coding: header.coding,
         rank,
-        codes: vec![0; size],
-        words: vec![S::Word::default(); size],
+        codes: [0; SIZE],
+        words: [S::Word::default(); SIZE],
     };
     for origin in header.blocks() {
         header.rows(&origin, |row, start, count| {
@@ -26,7 +39,7 @@ pub(super) fn encode<S: Scalar>(header: &Header, input: &[u8], out: &mut Vec<u8>
             let row = block.get_mut(row * 4..row * 4 + count).unwrap_or_default();
             row.iter_mut().zip(values).for_each(|(to, from)| *to = S::load(from));
         });
-        pad(&mut block, &header.inside(&origin));
+        pad(&mut block, header.inside(&origin).get(..rank)?);
         encoder.block(&block)?;
     }
     encoder.bits.finish();
@@ -47,15 +60,15 @@ fn pad<S: Scalar>(block: &mut [S], inside: &[usize]) {
     }
 }
 
-struct Encoder<'a, S: Scalar> {
+struct Encoder<'a, S: Scalar, const SIZE: usize> {
     bits: BitWriter<'a>,
     coding: Coding,
     rank: usize,
-    codes: Vec<u64>,
-    words: Vec<S::Word>,
+    codes: [u64; SIZE],
+    words: [S::Word; SIZE],
 }
 
-impl<S: Scalar> Encoder<'_, S> {
+impl<S: Scalar, const SIZE: usize> Encoder<'_, S, SIZE> {
     fn block(&mut self, block: &[S]) -> Option<()> {
         let used = match (S::EXPONENT_BITS, self.coding.is_reversible()) {
             (0, reversible) => {
@@ -134,13 +147,14 @@ impl<S: Scalar> Encoder<'_, S> {
 
     /// Encodes bit planes within a number of bits; returns how many it took.
     fn codes(&mut self, planes: u32, most_bits: u32) -> u32 {
-        let size = u32::try_from(self.codes.len()).unwrap_or(256);
+        let size = u32::try_from(SIZE).unwrap_or(256);
+        turn(&mut self.codes);
         let (mut left, mut known) = (most_bits, 0u32);
         for plane in (S::Word::BITS.saturating_sub(planes)..S::Word::BITS).rev() {
             if left == 0 {
                 break;
             }
-            let digits = self.plane(plane);
+            let digits = plane_of(&self.codes, plane);
             let verbatim = known.min(left);
             left -= verbatim;
             for (digits, start) in digits.iter().zip((0..verbatim).step_by(64)) {
@@ -164,14 +178,6 @@ impl<S: Scalar> Encoder<'_, S> {
         }
         most_bits - left
     }
-
-    fn plane(&self, plane: u32) -> [u64; 4] {
-        let mut digits = [0; 4];
-        for (digits, codes) in digits.iter_mut().zip(self.codes.chunks(64)) {
-            *digits = codes.iter().rev().fold(0, |digits, code| (digits << 1) | ((code >> plane) & 1));
-        }
-        digits
-    }
 }
 
 fn bias<S: Scalar>() -> i32 {
@@ -184,7 +190,7 @@ fn exponent<S: Scalar>(block: &[S]) -> Option<i32> {
 }
 
 /// The first one in a plane from a place on.
-fn next_one(digits: &[u64; 4], from: u32) -> Option<u32> {
+fn next_one(digits: &Plane, from: u32) -> Option<u32> {
     let (first, shift) = (from / 64, from % 64);
     (first..4).find_map(|word| {
         let digits = digits[word as usize] & if word == first { u64::MAX << shift } else { u64::MAX };

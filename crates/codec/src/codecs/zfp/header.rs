@@ -139,34 +139,35 @@ impl Header {
         self.shape.iter().product::<usize>() * self.kind.size()
     }
 
+    /// Numbers along four axes, the fastest first.
+    fn lens(&self) -> [usize; 4] {
+        std::array::from_fn(|axis| self.shape.get(axis).copied().unwrap_or(1))
+    }
+
     /// The first numbers of the blocks, in their order.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Vec<usize>> {
-        let counts: Vec<usize> = self.shape.iter().map(|len| len.div_ceil(4)).collect();
+    pub(super) fn blocks(&self) -> impl Iterator<Item = [usize; 4]> {
+        let counts = self.lens().map(|len| len.div_ceil(4));
         (0..counts.iter().product()).map(move |mut number: usize| {
-            let place = |count: &usize| {
+            counts.map(|count| {
                 let place = number % count * 4;
                 number /= count;
                 place
-            };
-            counts.iter().map(place).collect()
+            })
         })
     }
 
     /// Numbers of a block that are in the array, along each axis.
-    pub(super) fn inside(&self, origin: &[usize]) -> Vec<usize> {
-        self.shape.iter().zip(origin).map(|(len, start)| (len - start).min(4)).collect()
+    pub(super) fn inside(&self, origin: &[usize; 4]) -> [usize; 4] {
+        let lens = self.lens();
+        std::array::from_fn(|axis| (lens[axis] - origin[axis]).min(4))
     }
 
     /// Hands over the rows of a block that have numbers in the array: which row, where it begins in the array, how many
     /// numbers it has there.
-    pub(super) fn rows(&self, origin: &[usize], mut visit: impl FnMut(usize, usize, usize)) {
-        let left = |axis: usize| {
-            let (len, start) =
-                (self.shape.get(axis).copied().unwrap_or(1), origin.get(axis).copied().unwrap_or(0));
-            (len, start, (len - start).min(4))
-        };
-        let [(len_x, start_x, count), (len_y, start_y, y), (len_z, start_z, z), (_, start_w, w)] =
-            [left(0), left(1), left(2), left(3)];
+    pub(super) fn rows(&self, origin: &[usize; 4], mut visit: impl FnMut(usize, usize, usize)) {
+        let [len_x, len_y, len_z, _] = self.lens();
+        let [start_x, start_y, start_z, start_w] = *origin;
+        let [count, y, z, w] = self.inside(origin);
         for w in 0..w {
             for z in 0..z {
                 for y in 0..y {
