@@ -3,7 +3,7 @@ mod follow;
 mod links;
 
 pub(crate) use follow::{external_candidates, follow, lookup};
-pub(crate) use links::links;
+pub(crate) use links::{dense_links, link_name, links};
 
 use crate::file::Addr;
 

@@ -6,6 +6,7 @@ mod describe;
 mod dimensions;
 mod driver;
 mod hidden;
+mod members;
 mod types;
 mod variable;
 mod walk;
@@ -13,7 +14,9 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use catalog::fill_of;
 pub use driver::Hdf5Driver;
+pub(crate) use members::members;
 
 use crate::file::Addr;
 use crate::object::ObjectRef;

@@ -7,7 +7,7 @@ mod fill;
 mod space;
 mod value;
 
-pub(crate) use attribute::{RawAttribute, attributes};
+pub(crate) use attribute::{RawAttribute, attribute_name, attributes, dense_attributes};
 pub(crate) use datatype::datatype;
 pub(crate) use fill::fill;
 pub(crate) use space::dataspace;

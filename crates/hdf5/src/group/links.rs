@@ -5,8 +5,9 @@ mod old;
 
 use super::{Link, LinkTarget, Links};
 use crate::cursor::{Cursor, escaped};
-use crate::file::{Addr, File};
+use crate::file::{Addr, File, Sizes};
 use crate::object::{Header, ObjectRef, header, kind};
+use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,6 +39,26 @@ fn read(view: &dyn View, file: &File, header: &Header) -> Step<Found> {
         return Ok(message::compact(file, header));
     }
     Err(Error::malformed("links are asked of an object that is no group").into())
+}
+
+/// Links that lie in a heap, as the messages that they would be in the header of a group with such a link info message;
+/// none when there is no heap.
+///
+/// # Errors
+/// A need, or damage of any of them.
+pub(crate) fn dense_links(view: &dyn View, file: &File, info: &[u8]) -> Step<Vec<Bytes>> {
+    match LinkInfo::parse(info, file)?.dense {
+        Some(dense) => Ok(dense::bodies(view, file, &dense)?.into_iter().collect::<Result<_, _>>()?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The name in a link message.
+///
+/// # Errors
+/// When it is damaged.
+pub(crate) fn link_name(body: &[u8], sizes: Sizes) -> Result<String, Error> {
+    Ok(escaped(&message::parse(body, sizes)?.name))
 }
 
 /// The link info message (C.2).

@@ -45,6 +45,7 @@ pub(super) fn assemble(
         warnings: std::mem::take(&mut tree.warnings),
         groups: Vec::new(),
         variables: Vec::new(),
+        scales: Vec::new(),
     };
     assembly.add_groups(&tree, &order)?;
     assembly.add_types(&tree, facts, &order);
@@ -62,6 +63,7 @@ pub(super) fn assemble(
         types: assembly.types,
         groups: assembly.groups,
         variables: assembly.variables,
+        scales: assembly.scales,
         warnings: assembly.warnings,
     })
 }
@@ -180,6 +182,7 @@ struct Assembly {
     groups: Vec<(GroupId, ObjectRef)>,
     /// By the number of the variable.
     variables: Vec<ObjectRef>,
+    scales: Vec<(DimId, Key, Option<i64>)>,
 }
 
 impl Assembly {
@@ -230,6 +233,10 @@ impl Assembly {
         let axes: Vec<Axes> = found.iter_mut().map(|found| std::mem::take(&mut found.axes)).collect();
         let dimensions = assign(&parents, scales, &axes);
         let ids = self.add_dimensions(&dimensions)?;
+        // Dimensions begin with those of the scales.
+        let known = scales.iter().enumerate();
+        self.scales =
+            known.filter_map(|(at, scale)| Some((*ids.get(&at)?, scale.object.clone(), scale.id))).collect();
         for ((found, axes), dims) in found.iter().zip(&axes).zip(&dimensions.axes) {
             let Some((group, _)) = self.groups.get(axes.group) else { continue };
             let dims = dims.iter().filter_map(|dim| ids.get(dim).copied()).collect();

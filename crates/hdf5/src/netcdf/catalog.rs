@@ -1,15 +1,19 @@
 //! An open file.
+use super::Key;
 use super::attribute::Reader;
 use super::types::Types;
 use super::walk::Paths;
+use crate::file::Addr;
 use crate::object::ObjectRef;
 use crate::place::{Dataset, dataset, layout};
 use crate::word::{Fill, ValueResolver, fill, stored, values};
+use crate::write::Hdf5Writer;
 use bytes::Bytes;
 use ncirrus_layout::{
     Catalog, Error, ObjectId, Resolver, Result, Source, Step, StoredType, View, Writing, join,
 };
-use ncirrus_model::{Attributes, GroupId, Model, NodeId, Values, VarId};
+use ncirrus_model::{Attributes, DimId, GroupId, Model, NodeId, Values, VarId};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// An open file: its model, and where each member lies.
@@ -33,6 +37,8 @@ pub(super) struct Hdf5Catalog {
     pub(super) groups: Vec<(GroupId, ObjectRef)>,
     /// By the number of the variable.
     pub(super) variables: Vec<ObjectRef>,
+    /// The dimensions that are objects of the file, and the ids that they were given there.
+    pub(super) scales: Vec<(DimId, Key, Option<i64>)>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -60,7 +66,9 @@ impl Hdf5Catalog {
         }
         let dataset = dataset(view, object)?;
         let layout = layout(view, object, &dataset)?;
-        let fill = self.fill(view, object, &dataset)?;
+        let nobody = Arc::default();
+        let paths = self.paths.get(&object.file.object).unwrap_or(&nobody);
+        let fill = fill_of(view, object, &dataset, paths)?;
         let (stored, resolver) = self.element(object, &dataset);
         Ok(Source { layout, stored, extent: dataset.shape.clone(), fill, resolver, swapped_fill: false })
     }
@@ -77,18 +85,21 @@ impl Hdf5Catalog {
         };
         (StoredType::Reference { byte_len: dataset.element.byte_len }, Some(Arc::new(resolver)))
     }
+}
 
-    /// What elements hold that were never written: the dataset's fill value, else zeros.
-    fn fill(&self, view: &dyn View, object: &ObjectRef, dataset: &Dataset) -> Step<Values> {
-        let byte_len = view.limits().metadata_len(dataset.element.byte_len, "an element")?;
-        let Fill { value, .. } = fill(view, object)?;
-        let one = value.filter(|value| value.len() >= byte_len);
-        let one = one.unwrap_or_else(|| Bytes::from(vec![0; byte_len]));
-        let nobody = Arc::default();
-        let paths = self.paths.get(&object.file.object).unwrap_or(&nobody);
-        let raw = one.get(..byte_len).unwrap_or_default();
-        values(view, &object.file, &dataset.element, raw, 1, paths)
-    }
+/// What elements hold that were never written: the dataset's fill value, else zeros.
+pub(crate) fn fill_of(
+    view: &dyn View,
+    object: &ObjectRef,
+    dataset: &Dataset,
+    paths: &HashMap<Addr, String>,
+) -> Step<Values> {
+    let byte_len = view.limits().metadata_len(dataset.element.byte_len, "an element")?;
+    let Fill { value, .. } = fill(view, object)?;
+    let one = value.filter(|value| value.len() >= byte_len);
+    let one = one.unwrap_or_else(|| Bytes::from(vec![0; byte_len]));
+    let raw = one.get(..byte_len).unwrap_or_default();
+    values(view, &object.file, &dataset.element, raw, 1, paths)
 }
 
 impl Catalog for Hdf5Catalog {
@@ -131,6 +142,6 @@ impl Catalog for Hdf5Catalog {
     }
 
     fn writing(&self) -> Option<Arc<dyn Writing>> {
-        None
+        Some(Arc::new(Hdf5Writer { classic_model: self.strict, ..Hdf5Writer::default() }))
     }
 }

@@ -1,5 +1,6 @@
 //! Recognising and opening a file.
 use super::assemble::assemble;
+use super::catalog::Hdf5Catalog;
 use super::describe::{describe, together};
 use super::walk::Tree;
 use crate::file::{find, load};
@@ -20,12 +21,17 @@ impl Driver for Hdf5Driver {
     }
 
     fn open(&self, view: &dyn View, root: &ObjectId, _: &OpenOptions) -> Step<Arc<dyn Catalog>> {
-        let file = load(view, root)?;
-        let mut tree = Tree::new(&file);
-        let walked = tree.walk(view);
-        // What is known already is described while the next level is asked for.
-        let described = describe(view, &tree);
-        let ((), facts) = together(walked, described)?;
-        Ok(Arc::new(assemble(view, &file, tree, &facts)?))
+        Ok(Arc::new(catalog(view, root)?))
     }
+}
+
+/// Everything that is known of a file.
+pub(super) fn catalog(view: &dyn View, root: &ObjectId) -> Step<Hdf5Catalog> {
+    let file = load(view, root)?;
+    let mut tree = Tree::new(&file);
+    let walked = tree.walk(view);
+    // What is known already is described while the next level is asked for.
+    let described = describe(view, &tree);
+    let ((), facts) = together(walked, described)?;
+    assemble(view, &file, tree, &facts)
 }

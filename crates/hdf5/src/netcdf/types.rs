@@ -75,6 +75,14 @@ impl Types {
         }
     }
 
+    /// The committed types that are defined, and where they are.
+    pub(super) fn committed_types(&self) -> impl Iterator<Item = (TypeId, &Key)> + '_ {
+        self.by_address.iter().filter_map(|(key, at)| match self.known.get(*at)?.state {
+            State::Defined(id) => Some((id, key)),
+            State::Waiting(_) | State::Refused(_) => None,
+        })
+    }
+
     /// The type of that structure, whatever it is named.
     fn structural(
         &mut self,

@@ -2,7 +2,7 @@
 mod chunk;
 mod pieces;
 
-pub(crate) use pieces::{Pieces, pieces};
+pub(crate) use pieces::pieces;
 
 use self::chunk::{Format, Prefix};
 use super::{Header, Message, ObjectRef, kind};

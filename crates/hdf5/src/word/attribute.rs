@@ -1,6 +1,7 @@
 //! Attributes, compact and dense (hdf5-netcdf4.md C.5).
 use super::{Dataspace, Datatype};
-use crate::object::{Header, ObjectRef, header, kind, resolve};
+use crate::file::File;
+use crate::object::{Header, Message, ObjectRef, header, kind, resolve};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Stall, Step, View, join, settle};
 use std::sync::Arc;
@@ -53,6 +54,23 @@ pub(crate) fn attributes(view: &dyn View, object: &ObjectRef) -> Step<Arc<Vec<Na
         let cost = list.iter().map(cost).sum();
         Ok((list, cost))
     })
+}
+
+/// The name in the message of an attribute.
+///
+/// # Errors
+/// A need, or damage.
+pub(crate) fn attribute_name(view: &dyn View, file: &File, message: &Message) -> Step<String> {
+    Ok(message::Parts::parse(&resolve(view, file, message)?.body)?.name)
+}
+
+/// Attributes that lie in a heap, as the messages that they would be in the header of an object with such an attribute
+/// info message; none when there is no heap.
+///
+/// # Errors
+/// A need, or damage.
+pub(crate) fn dense_attributes(view: &dyn View, file: &File, info: &[u8]) -> Step<Vec<Message>> {
+    Info::parse(info, file.sizes)?.messages(view, file)
 }
 
 /// The messages in the object header; each may be shared.

@@ -20,7 +20,6 @@ use ncirrus_layout::{Error, Result, Step, View};
 /// A header that is being changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Editable {
-    addr: Addr,
     sizes: Sizes,
     style: Style,
     pieces: Vec<Room>,
@@ -71,28 +70,13 @@ impl Editable {
                 messages.push(Held { draft, home: Some(home) });
             }
         }
-        let (addr, sizes) = (object.addr, object.file.sizes);
-        Ok(Self { addr, sizes, style, pieces: rooms, messages, dirty: false })
-    }
-
-    /// Version of the header.
-    pub(crate) fn version(&self) -> u8 {
-        self.style.version
+        let sizes = object.file.sizes;
+        Ok(Self { sizes, style, pieces: rooms, messages, dirty: false })
     }
 
     /// Whether attributes have a creation index.
     pub(crate) fn is_indexed(&self) -> bool {
         self.style.indexed
-    }
-
-    /// Where the header is.
-    pub(crate) fn addr(&self) -> Addr {
-        self.addr
-    }
-
-    /// Whether anything was changed.
-    pub(crate) fn is_dirty(&self) -> bool {
-        self.dirty
     }
 
     /// The messages of that type, each with its number.

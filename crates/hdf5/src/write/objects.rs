@@ -7,7 +7,8 @@ mod attribute;
 mod names;
 mod scale;
 
-pub(crate) use names::{Object, dataset_name, dimension_of, members, scale_of};
+pub(crate) use attribute::check_name;
+pub(crate) use names::{Object, dimension_of, listed, members, scale_of};
 pub(crate) use scale::dimension_ids;
 
 use super::header::Draft;
@@ -204,7 +205,7 @@ impl Describer<'_> {
         let model = self.model;
         let known = model.attributes(node).and_then(|state| state.known());
         for attribute in known.into_iter().flat_map(|list| list.iter()) {
-            let body = attribute::check_name(attribute).and_then(|()| self.encoded(attribute));
+            let body = check_name(attribute).and_then(|()| self.encoded(attribute));
             attributes.push(body.map_err(|error| error.at_path(path.clone()))?);
         }
         self.finished(drafts, attributes).map_err(|error| error.at_path(path))

@@ -6,9 +6,11 @@ mod held;
 mod image;
 mod strict;
 
-pub(crate) use form::{Arranged, Form};
+pub(crate) use create::Track as Defined;
+pub(crate) use form::{Arranged, Form, rows};
 pub(crate) use held::{Held, run_of};
-pub(crate) use image::superblock;
+pub(crate) use image::{Images, len_of, tracked};
+pub(crate) use strict::check as check_classic;
 
 use super::update::update;
 use create::Creation;

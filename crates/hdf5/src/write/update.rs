@@ -1,17 +1,466 @@
 //! Changing files that exist (hdf5-netcdf4.md J).
-use super::placer::Hdf5Writer;
-use ncirrus_layout::{Error, ObjectId, Placer, Step, View};
-use ncirrus_model::Model;
+//!
+//! What is placed goes behind the end of the file, where no reader looks; a commit plans what leads readers there, and
+//! carries it out in an order in which the file is whole after every single write. Before that nothing that readers know
+//! is touched, but for data that lie in one run, which are overwritten.
+mod attributes;
+mod data;
+mod head;
+mod layout_message;
+mod links;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use super::heap::HeapBuilder;
+use super::objects::{Object, scale_of};
+use super::placer::{Arranged, Form, Hdf5Writer, Held, Structures, check_classic, run_of};
+use super::space::Space;
+use super::value::encode_values;
+use super::{Patch, Stored};
+use crate::file::{Addr, File, Sizes, load};
+use crate::netcdf::members;
+use crate::object::ObjectRef;
+use crate::word::ValueResolver;
+use bytes::Bytes;
+use data::{Stand, form, locate};
+use head::Head;
+use ncirrus_layout::{
+    Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Resolver,
+    Result, Stall, Step, Tag, View, Work, settle,
+};
+use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
+use plan::{Plan, Planner};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Where the objects of a file are, and the ids that it gives to dimensions.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    addrs: HashMap<Object, Addr>,
+    ids: HashMap<DimId, i32>,
+}
+
+/// A variable: how it is stored, and what of it was placed since the last commit.
+#[derive(Debug, Clone)]
+struct Track {
+    form: Form,
+    held: Held,
+    path: String,
+    /// The shape of data that lie in one run.
+    shape: Vec<u64>,
+}
+
+impl Track {
+    /// Whether anything of it waits for a commit.
+    fn waits(&self) -> bool {
+        match &self.held {
+            Held::Compact(body) => body.is_some(),
+            Held::Run { addr, .. } => addr.is_some(),
+            Held::Chunks(chunks) => !chunks.is_empty(),
+        }
+    }
+}
+
+/// A file that is being changed.
+#[derive(Debug)]
+pub(crate) struct Update {
+    root: ObjectId,
+    choices: Hdf5Writer,
+    /// The model that readers see.
+    model: Model,
+    known: Known,
+    tracks: HashMap<VarId, Track>,
+    stands: HashMap<VarId, Stand>,
+    /// Why data of a variable cannot be written.
+    refused: HashMap<VarId, Error>,
+    paths: Arc<HashMap<Addr, String>>,
+    base: u64,
+    sizes: Sizes,
+    root_group: Addr,
+    space: Space,
+    heap: HeapBuilder,
+    planned: Option<(Model, Known)>,
+}
 
 /// Starts changing the file `root`, whose present state is `model`.
 ///
 /// # Errors
 /// A need, or why the file cannot be changed.
 pub(super) fn update(
-    _view: &dyn View,
+    view: &dyn View,
     root: &ObjectId,
-    _model: &Model,
-    _choices: &Hdf5Writer,
+    model: &Model,
+    choices: &Hdf5Writer,
 ) -> Step<Box<dyn Placer>> {
-    Err(Error::unsupported("changing of HDF5 files").at_object(root).into())
+    let file = load(view, root)?;
+    let head = Head::read(view, &file).map_err(|stall| stall.map_error(|error| error.at_object(root)))?;
+    let found = members(view, root)?;
+    if !is_same(&found.model, model) {
+        let message = "the file was changed by another program since it was opened";
+        return Err(Error::unsupported(message).at_object(root).into());
+    }
+    let mut known = Known::default();
+    known.addrs.extend(found.groups.iter().map(|(id, addr)| (Object::Group(*id), *addr)));
+    known.addrs.extend(found.variables.iter().map(|(id, addr)| (Object::Variable(*id), *addr)));
+    known.addrs.extend(found.types.iter().map(|(id, addr)| (Object::Type(*id), *addr)));
+    for (dim, addr, id) in &found.scales {
+        known.addrs.entry(scale_of(model, *dim)).or_insert(*addr);
+        known.ids.extend(id.and_then(|id| i32::try_from(id).ok()).map(|id| (*dim, id)));
+    }
+    let choices = Hdf5Writer {
+        structures: if file.version >= 3 { Structures::V110 } else { choices.structures },
+        ..choices.clone()
+    };
+    let end = head.end().max(file.size.saturating_sub(file.base)).next_multiple_of(8);
+    let mut update = Update {
+        root: root.clone(),
+        choices,
+        model: model.clone(),
+        known,
+        tracks: HashMap::new(),
+        stands: HashMap::new(),
+        refused: HashMap::new(),
+        paths: found.paths,
+        base: file.base,
+        sizes: file.sizes,
+        root_group: file.root,
+        space: Space::new(end),
+        heap: HeapBuilder::new(file.sizes),
+        planned: None,
+    };
+    update.stand_all(view)?;
+    Ok(Box::new(update))
+}
+
+/// Whether two models have the same members; attributes are not compared.
+fn is_same(a: &Model, b: &Model) -> bool {
+    let names = |model: &Model| -> Vec<(String, Vec<u64>)> {
+        let variables = model.variables().into_iter();
+        variables.map(|id| (model.variable_path(id), model.shape(id))).collect()
+    };
+    a.walk() == b.walk() && names(a) == names(b)
+}
+
+impl Update {
+    /// Learns how all variables of the file are stored.
+    fn stand_all(&mut self, view: &dyn View) -> Step<()> {
+        let file = load(view, &self.root)?;
+        let (mut tracks, mut stands, mut refused) = (HashMap::new(), HashMap::new(), HashMap::new());
+        for id in self.model.variables() {
+            let Some(variable) = self.model.variable(id) else { continue };
+            let path = self.model.variable_path(id);
+            let Some(addr) = self.known.addrs.get(&Object::Variable(id)) else {
+                refused.insert(id, Error::unsupported("the variable lies in another file").at_path(path));
+                continue;
+            };
+            let object = ObjectRef { file: Arc::clone(&file), addr: *addr };
+            match settle(form(view, &object, variable, &self.paths)).map_err(Stall::Need)? {
+                Ok((form, stand)) => {
+                    let (held, shape) = (Held::nothing(form.arranged), stand.shape.clone());
+                    tracks.insert(id, Track { form, held, path, shape });
+                    stands.insert(id, stand);
+                }
+                Err(error) => _ = refused.insert(id, error.at_path(path)),
+            }
+        }
+        (self.tracks, self.stands, self.refused) = (tracks, stands, refused);
+        Ok(())
+    }
+
+    /// Takes over a changed model; nothing is changed when it does not fit.
+    fn adopt(&mut self, model: &Model) -> Result<()> {
+        if self.choices.classic_model {
+            check_classic(model)?;
+        }
+        let mut tracks = HashMap::new();
+        for id in model.variables() {
+            let path = model.variable_path(id);
+            match self.tracks.get(&id) {
+                Some(track) if self.stands.contains_key(&id) || track.waits() => {
+                    _ = tracks.insert(id, Track { path, ..track.clone() });
+                }
+                _ if self.refused.contains_key(&id) => {}
+                _ => {
+                    let form = Form::new(model, id, &self.choices)?;
+                    let (held, shape) = (Held::nothing(form.arranged), model.shape(id));
+                    tracks.insert(id, Track { form, held, path, shape });
+                }
+            }
+        }
+        self.tracks = tracks;
+        Ok(())
+    }
+
+    fn plan(&self, view: &dyn View, model: &Model) -> Step<Plan> {
+        let file = load(view, &self.root)?;
+        let planner = Planner {
+            view,
+            old: &self.model,
+            new: model,
+            known: &self.known,
+            tracks: &self.tracks,
+            stands: &self.stands,
+            newer: self.choices.structures == Structures::V110,
+            after: self.known.clone(),
+            space: self.space.clone(),
+            heap: HeapBuilder::new(file.sizes),
+            file,
+            headers: BTreeMap::new(),
+            fresh: Vec::new(),
+            indexes: Vec::new(),
+            root_is_new: false,
+        };
+        planner.plan()
+    }
+
+    fn phases(&self, view: &dyn View, plan: &Plan) -> Step<Vec<Phase>> {
+        let file = load(view, &self.root)?;
+        let mut head = Head::read(view, &file)?;
+        let [datasets, groups] = &plan.headers;
+        let waits = self.tracks.values().any(|track| track.waits());
+        let is_changed = waits || !plan.fresh.is_empty() || !datasets.is_empty() || !groups.is_empty();
+        if !is_changed && plan.indexes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut phases = vec![self.phase(&plan.fresh)];
+        if plan.space.end() > head.end() || plan.root_is_new {
+            head.set_end(plan.space.end().max(head.end()))?;
+            if plan.root_is_new {
+                head.forget_root();
+            }
+            phases.push(self.phase(&[Patch { addr: Addr(0), body: head.encode() }]));
+        }
+        phases.extend(plan.indexes.iter().map(|step| self.phase(step)));
+        phases.extend([self.phase(datasets), self.phase(groups)]);
+        phases.retain(|phase| !phase.puts.is_empty());
+        Ok(phases)
+    }
+
+    fn phase(&self, patches: &[Patch]) -> Phase {
+        let puts = patches.iter().map(|patch| self.put_at(patch.addr, patch.body.clone()));
+        Phase { puts: puts.collect(), rewrite: false }
+    }
+
+    fn put_at(&self, addr: Addr, body: Bytes) -> Put {
+        Put::Patch { object: self.root.clone(), offset: self.base.saturating_add(addr.0), body }
+    }
+
+    fn track(&self, var: VarId) -> Result<&Track> {
+        match (self.tracks.get(&var), self.refused.get(&var)) {
+            (Some(track), _) => Ok(track),
+            (None, Some(error)) => Err(error.clone()),
+            (None, None) => Err(Error::not_found("the variable is not defined in the file")),
+        }
+    }
+
+    fn bytes_at(&self, addr: Addr, len: u64) -> Location {
+        let start = self.base.saturating_add(addr.0);
+        Location::Bytes(self.root.clone(), start..start.saturating_add(len))
+    }
+
+    /// Where a cell is that was placed since the last commit, or that lies in a run; `None`: where the file says.
+    fn placed(&self, var: VarId, track: &Track, cell: &[u64]) -> Result<Option<ChunkRef>> {
+        let stand = self.stands.get(&var);
+        let location = match &track.held {
+            Held::Compact(Some(body)) => Location::Inline(body.clone()),
+            Held::Run { addr, cells } => {
+                let committed = stand.and_then(|stand| stand.run);
+                let run = committed.or(addr.filter(|_| cells.contains(cell)));
+                let range = run_of(&track.form, &track.shape, cell)?;
+                match run {
+                    Some(run) => {
+                        self.bytes_at(Addr(run.0.saturating_add(range.start)), range.end - range.start)
+                    }
+                    None => Location::Absent,
+                }
+            }
+            Held::Chunks(chunks) => match chunks.get(cell) {
+                Some(Stored { addr, len, mask }) => {
+                    return Ok(Some(ChunkRef { location: self.bytes_at(*addr, *len), mask: *mask }));
+                }
+                None if stand.is_some() => return Ok(None),
+                None => Location::Absent,
+            },
+            Held::Compact(None) if stand.is_some() => return Ok(None),
+            Held::Compact(None) => Location::Absent,
+        };
+        Ok(Some(ChunkRef::new(location)))
+    }
+
+    /// Stores a cell's bytes.
+    fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+        self.track(var)?;
+        let align = self.choices.align;
+        let stand = self.stands.get(&var);
+        let Some(track) = self.tracks.get_mut(&var) else { return Err(Error::internal("no such variable")) };
+        let (space, form, shape) = (&mut self.space, &track.form, &track.shape);
+        let addr = match &mut track.held {
+            Held::Compact(held) => {
+                *held = Some(body);
+                return Ok(Vec::new());
+            }
+            Held::Run { addr, cells } => {
+                let range = run_of(form, shape, cell)?;
+                let start = match (stand.and_then(|stand| stand.run), *addr) {
+                    (Some(run), _) | (None, Some(run)) => run,
+                    (None, None) => {
+                        let total = shape
+                            .iter()
+                            .try_fold(form.datatype.byte_len, |total, len| total.checked_mul(*len));
+                        let total =
+                            total.ok_or_else(|| Error::limit("the variable has more than 2^64 bytes"))?;
+                        *addr.insert(space.take(total, align))
+                    }
+                };
+                if stand.is_none_or(|stand| stand.run.is_none()) {
+                    cells.insert(cell.to_vec());
+                }
+                Addr(start.0.saturating_add(range.start))
+            }
+            Held::Chunks(chunks) => {
+                let len = body.len() as u64;
+                if let Some(stand) = stand.filter(|stand| stand.implicit)
+                    && let Some(first) = stand.run
+                {
+                    let number = number_in(stand, form, cell);
+                    let offset = number
+                        .and_then(|number| number.checked_mul(len))
+                        .and_then(|at| at.checked_add(first.0));
+                    let offset = offset.ok_or_else(|| Error::invalid("there is no such chunk"))?;
+                    return Ok(vec![self.put_at(Addr(offset), body)]);
+                }
+                let addr = match chunks.get(cell) {
+                    // Nobody knows of it yet.
+                    Some(old) if old.len == len => old.addr,
+                    Some(old) => {
+                        space.leave(old.addr, old.len);
+                        space.take(len, align)
+                    }
+                    None => space.take(len, align),
+                };
+                chunks.insert(cell.to_vec(), Stored { addr, len, mask });
+                addr
+            }
+        };
+        Ok(vec![self.put_at(addr, body)])
+    }
+
+    fn at(&self, var: VarId, error: Error) -> Error {
+        let path = self.tracks.get(&var).map(|track| track.path.clone()).unwrap_or_default();
+        error.at_path(path).by("hdf5")
+    }
+}
+
+/// Number of a chunk among those that lie one after the other.
+fn number_in(stand: &Stand, form: &Form, cell: &[u64]) -> Option<u64> {
+    let counts = stand.shape.iter().zip(form.cell_shape()).map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
+    cell.iter().zip(counts).try_fold(0u64, |number, (at, count)| {
+        number.checked_mul(count)?.checked_add(*at).filter(|_| *at < count)
+    })
+}
+
+impl Placer for Update {
+    fn abilities(&self) -> Abilities {
+        Abilities { redefine: true, codecs: Some(CodecSpace::Hdf5), sparse: true, patches: true }
+    }
+
+    fn define(&mut self, view: &dyn View, model: &Model) -> Step<Vec<Put>> {
+        self.adopt(model).map_err(|error| error.by("hdf5"))?;
+        // What cannot be changed is told before anything is put.
+        self.plan(view, model).map_err(|stall| stall.map_error(|error| error.by("hdf5")))?;
+        Ok(Vec::new())
+    }
+
+    fn encoding(&self, var: VarId) -> Result<Arc<Encoding>> {
+        Ok(Arc::clone(&self.track(var)?.form.encoding))
+    }
+
+    fn needs_fill(&self, var: VarId) -> bool {
+        let is_new = !self.stands.contains_key(&var);
+        let is_run = |track: &Track| track.form.arranged == Arranged::Contiguous && track.waits();
+        is_new && self.tracks.get(&var).is_some_and(is_run)
+    }
+
+    fn resolver(&self, var: VarId) -> Option<Arc<dyn Resolver>> {
+        let datatype = Arc::new(self.tracks.get(&var)?.form.datatype.clone());
+        let file = Arc::new(File {
+            object: self.root.clone(),
+            tag: Tag::new(""),
+            size: self.base.saturating_add(self.space.end()),
+            base: self.base,
+            sizes: self.sizes,
+            version: 2,
+            root: self.root_group,
+            ranks: crate::file::Ranks::default(),
+            shared: None,
+            page: None,
+            warnings: Vec::new(),
+        });
+        Some(Arc::new(ValueResolver { file, datatype, paths: Arc::clone(&self.paths) }))
+    }
+
+    fn locate(&self, view: &dyn View, var: VarId, cells: &Cells) -> Step<Vec<ChunkRef>> {
+        let track = self.track(var)?;
+        let placed = cells.iter().map(|cell| self.placed(var, track, cell)).collect::<Result<Vec<_>>>();
+        let placed = placed.map_err(|error| self.at(var, error))?;
+        let mut lacking = Cells::new(cells.rank());
+        cells
+            .iter()
+            .zip(&placed)
+            .filter(|(_, place)| place.is_none())
+            .for_each(|(cell, _)| lacking.push(cell));
+        let mut found = Vec::new().into_iter();
+        if let (Some(stand), false) = (self.stands.get(&var), lacking.is_empty()) {
+            let file = load(view, &self.root)?;
+            found = locate(view, &file, stand, &track.form, &lacking)?.into_iter();
+        }
+        let absent = || ChunkRef::new(Location::Absent);
+        Ok(placed.into_iter().map(|place| place.or_else(|| found.next()).unwrap_or_else(absent)).collect())
+    }
+
+    fn prepare(&self, _: &dyn View, _: &[Work]) -> Step<Prepared> {
+        Ok(Prepared::nothing())
+    }
+
+    fn intern(&mut self, var: VarId, values: &Values) -> Result<(Bytes, Vec<Put>)> {
+        let datatype = self.track(var)?.form.datatype.clone();
+        let stored = encode_values(&datatype, values, 0..values.len(), &mut self.heap, &mut self.space);
+        let stored = stored.map_err(|error| self.at(var, error))?;
+        let patches = self.heap.take();
+        Ok((stored.into(), patches.into_iter().map(|patch| self.put_at(patch.addr, patch.body)).collect()))
+    }
+
+    fn place(&mut self, _: &Prepared, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
+        self.store(var, cell, body, mask).map_err(|error| self.at(var, error.at_chunk(cell)))
+    }
+
+    fn plan_commit(&mut self, view: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+        self.adopt(model).map_err(|error| error.by("hdf5"))?;
+        let named = |stall: Stall| stall.map_error(|error| error.by("hdf5"));
+        let plan = self.plan(view, model).map_err(named)?;
+        let phases = self.phases(view, &plan).map_err(named)?;
+        self.space = plan.space;
+        self.planned = Some((model.clone(), plan.known));
+        Ok(phases)
+    }
+
+    fn committed(&mut self) {
+        let Some((model, known)) = self.planned.take() else { return };
+        (self.model, self.known) = (model, known);
+        self.space.committed();
+        self.heap = HeapBuilder::new(self.sizes);
+        self.stands.retain(|id, _| self.model.variable(*id).is_some());
+        for (id, track) in &mut self.tracks {
+            let run = match &track.held {
+                Held::Run { addr, .. } => *addr,
+                _ => None,
+            };
+            track.held = Held::nothing(track.form.arranged);
+            let Some(addr) = self.known.addrs.get(&Object::Variable(*id)).copied() else { continue };
+            let shape = track.shape.clone();
+            let stand = self.stands.entry(*id).or_insert(Stand { addr, run: None, implicit: false, shape });
+            stand.run = stand.run.or(run);
+        }
+    }
 }

@@ -7,8 +7,17 @@ use crate::heap::FractalHeap;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Step, View, both};
 
-/// The links of a heap, by either of its trees.
+/// The links of a heap.
 pub(super) fn read(view: &dyn View, file: &File, dense: &Dense) -> Step<Found> {
+    let mut found = Found::default();
+    for object in bodies(view, file, dense)? {
+        found.take(object.and_then(|object| message::parse(&object, file.sizes)));
+    }
+    Ok(found)
+}
+
+/// The link messages of a heap, by either of its trees.
+pub(super) fn bodies(view: &dyn View, file: &File, dense: &Dense) -> Step<Vec<Result<Bytes, Error>>> {
     let Some(addr) = dense.by_name.or(dense.by_order) else {
         return Err(Error::malformed("dense links without a tree").into());
     };
@@ -16,12 +25,7 @@ pub(super) fn read(view: &dyn View, file: &File, dense: &Dense) -> Step<Found> {
         both(Tree::load(view, file, addr, Lies::Among), FractalHeap::load(view, file, dense.heap))?;
     let records = tree.records(view, file)?;
     let ids = records.iter().map(|record| heap_id(&tree, record)).collect::<Result<Vec<_>, Error>>()?;
-    let objects = heap.objects(view, file, &ids)?;
-    let mut found = Found::default();
-    for object in objects {
-        found.take(object.and_then(|object| message::parse(&object, file.sizes)));
-    }
-    Ok(found)
+    heap.objects(view, file, &ids)
 }
 
 /// The heap id of a record.

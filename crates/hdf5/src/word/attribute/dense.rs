@@ -4,7 +4,7 @@ use crate::btree::{Lies, Tree};
 use crate::cursor::Cursor;
 use crate::file::{Addr, File, Sizes};
 use crate::heap::FractalHeap;
-use crate::object::{kind, resolve_record};
+use crate::object::{Message, kind, resolve_record};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View, both, join_each};
 
@@ -37,6 +37,28 @@ impl Info {
         let (heap, names) = (cursor.addr(sizes)?, cursor.addr(sizes)?);
         let orders = if flags & 2 != 0 { cursor.addr(sizes)? } else { None };
         Ok(Self { tracked, heap, names, orders })
+    }
+
+    /// The attributes in the heap as messages of a header; those that several objects share stay so.
+    pub(super) fn messages(&self, view: &dyn View, file: &File) -> Step<Vec<Message>> {
+        let Some(heap) = self.heap else { return Ok(Vec::new()) };
+        let tree = self.orders.or(self.names);
+        let tree = tree.ok_or_else(|| Error::malformed("attributes in a heap without a B-tree"))?;
+        let (records, heap) = both(records(view, file, tree), FractalHeap::load(view, file, heap))?;
+        let own: Vec<Bytes> =
+            records.iter().filter(|record| !record.shared).map(|record| record.id.clone()).collect();
+        let mut own = heap.objects(view, file, &own)?.into_iter();
+        let messages = records.iter().map(|record| {
+            let order = u16::try_from(record.order).ok();
+            let (flags, body) = match record.shared {
+                true => (SHARED, Ok([[SHARED_VERSION, IN_HEAP].as_slice(), &record.id].concat().into())),
+                false => {
+                    (0, own.next().unwrap_or_else(|| Err(Error::internal("fewer heap objects than ids"))))
+                }
+            };
+            Ok(Message { kind: kind::ATTRIBUTE, flags, order, body: body? })
+        });
+        Ok(messages.collect::<Result<_>>()?)
     }
 
     /// The attributes in the heap; none when there is no heap.
@@ -93,3 +115,5 @@ const BY_ORDER: u8 = 9;
 /// A record of a shared message that lies in a heap (hdf5-netcdf4.md B.4).
 const SHARED_VERSION: u8 = 3;
 const IN_HEAP: u8 = 1;
+/// The flag of messages that lie elsewhere.
+const SHARED: u8 = 2;

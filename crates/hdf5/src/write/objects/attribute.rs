@@ -22,7 +22,7 @@ const RESERVED: [&str; 8] = [
 const MOST: usize = 65_535;
 
 /// Refuses names with a meaning of their own.
-pub(super) fn check_name(attribute: &Attribute) -> Result<()> {
+pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
     if RESERVED.contains(&attribute.name.as_str()) {
         return Err(Error::unsupported(format!(
             "attribute {:?}: netCDF-4 keeps this name for itself",

@@ -17,9 +17,20 @@ pub(crate) enum Object {
 /// The links of a group, in creation order: types, dimensions without variable, variables, groups.
 ///
 /// # Errors
-/// `Invalid` when two members would have one name.
+/// `Unsupported` when two members would have one name.
 pub(crate) fn members(model: &Model, id: GroupId) -> Result<Vec<(String, Object)>> {
-    let Some(group) = model.group(id) else { return Err(Error::not_found("no such group")) };
+    let list = listed(model, id);
+    let mut names = HashSet::new();
+    if let Some((name, _)) = list.iter().find(|(name, _)| !names.insert(name.as_str())) {
+        let message = format!("two members named {name:?}: an HDF5 group has one object of a name");
+        return Err(Error::unsupported(message).at_path(model.group_path(id)));
+    }
+    Ok(list)
+}
+
+/// As [`members`]; several may have one name.
+pub(crate) fn listed(model: &Model, id: GroupId) -> Vec<(String, Object)> {
+    let Some(group) = model.group(id) else { return Vec::new() };
     let mut list: Vec<(String, Object)> = Vec::new();
     let types =
         group.types.iter().filter_map(|id| Some((model.user_type(*id)?.name.clone(), Object::Type(*id))));
@@ -33,12 +44,7 @@ pub(crate) fn members(model: &Model, id: GroupId) -> Result<Vec<(String, Object)
     let groups =
         group.groups.iter().filter_map(|id| Some((model.group(*id)?.name.clone(), Object::Group(*id))));
     list.extend(groups);
-    let mut names = HashSet::new();
-    if let Some((name, _)) = list.iter().find(|(name, _)| !names.insert(name.as_str())) {
-        let message = format!("two members named {name:?}: an HDF5 group has one object of a name");
-        return Err(Error::unsupported(message).at_path(model.group_path(id)));
-    }
-    Ok(list)
+    list
 }
 
 /// The dataset that a dimension is.

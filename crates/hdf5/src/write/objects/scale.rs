@@ -29,7 +29,7 @@ pub(super) fn placeholder(model: &Model) -> Result<Datatype> {
 
 impl Describer<'_> {
     /// The attributes that netCDF hides at a variable.
-    pub(super) fn hidden_attributes(&mut self, id: VarId) -> Result<Vec<Bytes>> {
+    pub(crate) fn hidden_attributes(&mut self, id: VarId) -> Result<Vec<Bytes>> {
         let dims = self.model.variable(id).map(|variable| variable.dims.clone()).unwrap_or_default();
         if dims.is_empty() {
             return Ok(Vec::new());
@@ -44,7 +44,7 @@ impl Describer<'_> {
     }
 
     /// What makes a dataset the scale of a dimension: the one of that variable, or one of its own.
-    pub(super) fn scale_attributes(&mut self, dim: DimId, var: Option<VarId>) -> Result<Vec<Bytes>> {
+    pub(crate) fn scale_attributes(&mut self, dim: DimId, var: Option<VarId>) -> Result<Vec<Bytes>> {
         let dimension = self.model.dimension(dim).ok_or_else(|| Error::not_found("no such dimension"))?;
         let mut name = match var {
             Some(_) => dimension.name.clone(),

@@ -43,11 +43,11 @@ pub(crate) struct Creation {
 
 /// A variable as it is defined.
 #[derive(Debug, Clone)]
-pub(super) struct Track {
-    pub(super) form: Form,
-    path: String,
+pub(crate) struct Track {
+    pub(crate) form: Form,
+    pub(crate) path: String,
     /// The shape of contiguous data.
-    shape: Vec<u64>,
+    pub(crate) shape: Vec<u64>,
 }
 
 impl Creation {

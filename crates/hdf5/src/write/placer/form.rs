@@ -113,7 +113,7 @@ fn arranged(model: &Model, var: VarId, variable: &Variable, byte_len: u64) -> Re
 }
 
 /// Cells that are runs of contiguous data: leading axes one by one, one axis in pieces, the axes after it whole.
-fn rows(shape: &[u64], element: u64) -> Vec<u64> {
+pub(crate) fn rows(shape: &[u64], element: u64) -> Vec<u64> {
     let mut cells = vec![1; shape.len()];
     let mut inner = element.max(1);
     for (cell, len) in cells.iter_mut().zip(shape).rev() {

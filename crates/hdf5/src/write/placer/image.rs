@@ -43,15 +43,15 @@ impl Image {
 }
 
 /// What metadata are made of.
-pub(super) struct Images<'a> {
-    pub(super) model: &'a Model,
-    pub(super) tracks: &'a HashMap<VarId, Track>,
+pub(crate) struct Images<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) tracks: &'a HashMap<VarId, Track>,
     /// What is stored; variables that are not here have nothing.
-    pub(super) held: &'a HashMap<VarId, Held>,
+    pub(crate) held: &'a HashMap<VarId, Held>,
     /// For HDF5 1.10 and newer.
-    pub(super) newer: bool,
+    pub(crate) newer: bool,
     /// By the rules of the classic model.
-    pub(super) strict: bool,
+    pub(crate) strict: bool,
 }
 
 /// Headers before they are encoded, and where they go.
@@ -159,7 +159,11 @@ impl Images<'_> {
         list
     }
 
-    fn variable(
+    /// The messages of a variable.
+    ///
+    /// # Errors
+    /// What cannot be described, by name.
+    pub(crate) fn variable(
         &self,
         describer: &mut Describer<'_>,
         id: VarId,
@@ -222,7 +226,11 @@ impl Images<'_> {
         }
     }
 
-    fn index(
+    /// The index of a variable's chunks.
+    ///
+    /// # Errors
+    /// When a chunk has no place in it.
+    pub(crate) fn index(
         &self,
         var: VarId,
         track: &Track,
@@ -265,11 +273,11 @@ fn expected_chunks(grid: &Grid) -> u64 {
 }
 
 /// Types are without attributes; all else keeps their order.
-fn tracked(object: Object) -> bool {
+pub(crate) fn tracked(object: Object) -> bool {
     !matches!(object, Object::Type(_))
 }
 
-fn len_of(object: Object, header: &[Draft]) -> u64 {
+pub(crate) fn len_of(object: Object, header: &[Draft]) -> u64 {
     header_len(header, tracked(object), 0).next_multiple_of(8)
 }
 
@@ -287,7 +295,7 @@ fn to_len(len: u64) -> Result<usize> {
 }
 
 /// The superblock of version 2 of a file that ends at `end`.
-pub(crate) fn superblock(end: u64, root: Addr) -> Bytes {
+pub(super) fn superblock(end: u64, root: Addr) -> Bytes {
     let mut out = Out::new();
     out.bytes(b"\x89HDF\r\n\x1a\n").u8(2).u8(SIZES.offsets).u8(SIZES.lengths).u8(0);
     out.addr(Some(Addr(0)), SIZES).addr(None, SIZES).u64(end).addr(Some(root), SIZES).checksum();

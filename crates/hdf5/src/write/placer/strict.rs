@@ -7,7 +7,7 @@ use ncirrus_model::{Model, NodeId, TypeRef};
 ///
 /// # Errors
 /// `Unsupported` naming the first such member.
-pub(super) fn check(model: &Model) -> Result<()> {
+pub(crate) fn check(model: &Model) -> Result<()> {
     let refuse = |path: String, what: &str| {
         Err(Error::unsupported(format!("the classic model has no {what}")).at_path(path))
     };

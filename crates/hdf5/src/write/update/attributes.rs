@@ -1,0 +1,188 @@
+//! Attributes of objects that exist (hdf5-netcdf4.md C.5, J.1).
+use crate::cursor::Cursor;
+use crate::file::{File, Sizes};
+use crate::object::kind;
+use crate::word::{attribute_name, dense_attributes};
+use crate::write::edit::Editable;
+use crate::write::header::Draft;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result, Step, View};
+use ncirrus_model::{Attribute, Attributes};
+
+/// The attributes of a header, by name.
+#[derive(Debug)]
+pub(super) struct Named<'a> {
+    header: &'a mut Editable,
+    names: Vec<String>,
+    sizes: Sizes,
+}
+
+/// One change of the attributes that the model shows.
+#[derive(Debug, PartialEq)]
+pub(super) enum Difference<'a> {
+    Remove(&'a str),
+    /// The attribute that was named so becomes that one.
+    Replace(&'a str, &'a Attribute),
+    Add(&'a Attribute),
+}
+
+/// What makes the attributes of `new` of those of `old`. One that has another name but the same place and values was
+/// renamed.
+pub(super) fn differences<'a>(old: &'a Attributes, new: &'a Attributes) -> Vec<Difference<'a>> {
+    let mut list = Vec::new();
+    let renamed = |at: usize, attribute: &Attribute| {
+        old.iter().nth(at).filter(|before| {
+            before.name != attribute.name
+                && new.find(&before.name).is_none()
+                && old.find(&attribute.name).is_none()
+                && (before.ty, &before.values) == (attribute.ty, &attribute.values)
+        })
+    };
+    let mut moved = Vec::new();
+    for (at, attribute) in new.iter().enumerate() {
+        match (old.find(&attribute.name), renamed(at, attribute)) {
+            (Some(before), _) if before == attribute => {}
+            (Some(before), _) => list.push(Difference::Replace(&before.name, attribute)),
+            (None, Some(before)) => {
+                moved.push(before.name.as_str());
+                list.push(Difference::Replace(&before.name, attribute));
+            }
+            (None, None) => list.push(Difference::Add(attribute)),
+        }
+    }
+    let gone = old
+        .iter()
+        .filter(|before| new.find(&before.name).is_none() && !moved.contains(&before.name.as_str()));
+    let mut all: Vec<_> = gone.map(|before| Difference::Remove(&before.name)).collect();
+    all.append(&mut list);
+    all
+}
+
+impl<'a> Named<'a> {
+    /// The attributes of a header; dense ones become messages of it.
+    ///
+    /// # Errors
+    /// A need, or damage that makes it impossible to know them all.
+    pub(super) fn new(view: &dyn View, file: &File, header: &'a mut Editable) -> Step<Self> {
+        let sizes = file.sizes;
+        if let Some((number, info)) = header.find(kind::ATTRIBUTE_INFO)
+            && Fields::parse(&info.body, sizes)?.dense
+        {
+            let dense = dense_attributes(view, file, &info.body)?;
+            let body = Fields::without_heap(&info.body, sizes)?;
+            header.set(number, body);
+            for message in dense {
+                let order =
+                    message.order.ok_or_else(|| Error::unsupported("an attribute numbered beyond 65535"))?;
+                header.push(Draft { kind: kind::ATTRIBUTE, flags: message.flags, order, body: message.body });
+            }
+        }
+        let names = header.all(kind::ATTRIBUTE).map(|(_, draft)| {
+            let message = crate::object::Message {
+                kind: draft.kind,
+                flags: draft.flags,
+                order: None,
+                body: draft.body.clone(),
+            };
+            attribute_name(view, file, &message)
+        });
+        let names = names.collect::<Step<Vec<_>>>()?;
+        Ok(Self { header, names, sizes })
+    }
+
+    /// Whether there is an attribute of that name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// Puts an attribute's message in the place of the one of that name, if there is one, else behind all others.
+    ///
+    /// # Errors
+    /// When no more can be numbered.
+    pub(super) fn put(&mut self, place: &str, name: &str, body: Bytes) -> Result<()> {
+        let at = self.names.iter().position(|known| known == place);
+        let number = at
+            .and_then(|at| self.header.all(kind::ATTRIBUTE).nth(at))
+            .map(|(number, draft)| (number, draft.order));
+        match (at.and_then(|at| self.names.get_mut(at)), number) {
+            (Some(known), Some((number, order))) => {
+                name.clone_into(known);
+                self.header.replace(number, Draft { kind: kind::ATTRIBUTE, flags: 0, order, body });
+            }
+            _ => {
+                let order = self.next_order()?;
+                self.header.push(Draft { kind: kind::ATTRIBUTE, flags: 0, order, body });
+                self.names.push(name.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes an attribute, if it is there.
+    pub(super) fn remove(&mut self, name: &str) {
+        let mut names = std::mem::take(&mut self.names);
+        let mut known = names.iter();
+        self.header
+            .retain(|draft| draft.kind != kind::ATTRIBUTE || known.next().is_none_or(|known| known != name));
+        names.retain(|known| known != name);
+        self.names = names;
+    }
+
+    /// The number of a new attribute, counted where the header counts.
+    fn next_order(&mut self) -> Result<u16> {
+        if !self.header.is_indexed() {
+            return Ok(0);
+        }
+        let orders = self.header.all(kind::ATTRIBUTE).map(|(_, draft)| u32::from(draft.order) + 1);
+        let mut next = orders.max().unwrap_or(0);
+        let info = self.header.find(kind::ATTRIBUTE_INFO).map(|(number, draft)| (number, draft.body.clone()));
+        if let Some((number, body)) = info {
+            let fields = Fields::parse(&body, self.sizes)?;
+            next = next.max(fields.next.map_or(0, u32::from));
+            let after = u16::try_from(next + 1).ok().filter(|_| fields.next.is_some());
+            if let Some(after) = after {
+                self.header.set(number, Fields::counting(&body, after));
+            }
+        }
+        u16::try_from(next)
+            .map_err(|_| Error::unsupported("more than 65535 attributes, counting those that were removed"))
+    }
+}
+
+/// The attribute info message.
+#[derive(Debug)]
+struct Fields {
+    /// The number of the next attribute, where they are counted.
+    next: Option<u16>,
+    dense: bool,
+}
+
+impl Fields {
+    fn parse(body: &[u8], sizes: Sizes) -> Result<Self> {
+        let mut cursor = Cursor::new(body, "attribute info");
+        cursor.version(&[0])?;
+        let next = if cursor.u8()? & 1 != 0 { Some(cursor.u16()?) } else { None };
+        Ok(Self { next, dense: cursor.addr(sizes)?.is_some() })
+    }
+
+    /// The same message, of attributes that lie in the header.
+    fn without_heap(body: &[u8], sizes: Sizes) -> Result<Bytes> {
+        let flags = body.get(1).copied().unwrap_or(0);
+        let start = if flags & 1 != 0 { 4 } else { 2 };
+        let addresses = if flags & 2 != 0 { 3 } else { 2 };
+        let mut bytes = body.to_vec();
+        let end = start + addresses * usize::from(sizes.offsets);
+        let place = bytes.get_mut(start..end).ok_or_else(|| Error::malformed("attribute info ends early"))?;
+        place.fill(0xff);
+        Ok(bytes.into())
+    }
+
+    /// The same message with that number for the next attribute.
+    fn counting(body: &[u8], next: u16) -> Bytes {
+        let mut bytes = body.to_vec();
+        if let Some(place) = bytes.get_mut(2..4) {
+            place.copy_from_slice(&next.to_le_bytes());
+        }
+        bytes.into()
+    }
+}

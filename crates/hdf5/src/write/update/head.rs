@@ -1,0 +1,119 @@
+//! The superblock of a file that is changed (hdf5-netcdf4.md A, J.6).
+use crate::checksum::lookup3;
+use crate::cursor::Cursor;
+use crate::file::{File, Sizes};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result, Step, View};
+
+/// The superblock as it lies in the file.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    bytes: Vec<u8>,
+    sizes: Sizes,
+    /// Where the end of the file stands.
+    end_at: usize,
+    /// What is added to addresses there.
+    base: u64,
+    /// Where the root group's entry says what it caches (versions 0 and 1).
+    cache_at: Option<usize>,
+    /// First address behind everything, as the file says.
+    end: u64,
+}
+
+impl Head {
+    /// Reads the superblock of a file that is to be changed.
+    ///
+    /// # Errors
+    /// A need, or why the file must not be changed.
+    pub(super) fn read(view: &dyn View, file: &File) -> Step<Self> {
+        let bytes = file.parse_all(view, crate::file::Addr(0), len_of(file.version, file.sizes))?;
+        let head = Self::parse(&bytes, file.version, file.sizes)?;
+        let real = file.size.saturating_sub(file.base);
+        if real < head.end {
+            let message = format!("the file should have {} bytes, but has only {real}", head.end);
+            return Err(Error::unsupported(message).at_object(&file.object).into());
+        }
+        Ok(head)
+    }
+
+    fn parse(bytes: &[u8], version: u8, sizes: Sizes) -> Result<Self> {
+        let (offset, len) = (usize::from(sizes.offsets), usize::from(sizes.lengths));
+        let (base_at, end_at, cache_at) = match version {
+            0 | 1 => {
+                let base_at = if version == 0 { 24 } else { 28 };
+                let driver = Cursor::new(bytes.get(base_at + 3 * offset..).unwrap_or_default(), SUPERBLOCK)
+                    .addr(sizes)?;
+                if driver.is_some() {
+                    return Err(Error::unsupported(
+                        "changing a file that is one of several (family or multi)",
+                    ));
+                }
+                (base_at, base_at + 2 * offset, Some(base_at + 4 * offset + len + offset))
+            }
+            _ => (12, 12 + 2 * offset, None),
+        };
+        let flags = if version == 3 { bytes.get(11).copied().unwrap_or(0) } else { 0 };
+        if flags & IN_USE != 0 {
+            let message = "the file is marked as open for writing: if no program has it open, `h5clear -s` takes the mark away";
+            return Err(Error::unsupported(message));
+        }
+        let number = |at: usize| Cursor::new(bytes.get(at..).unwrap_or_default(), SUPERBLOCK).uint(offset);
+        let (base, stored) = (number(base_at)?, number(end_at)?);
+        let length = if version < 2 { len_of(version, sizes) } else { 12 + 4 * u64::from(sizes.offsets) };
+        let bytes = bytes.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default().to_vec();
+        Ok(Self { bytes, sizes, end_at, base, cache_at, end: stored.saturating_sub(base) })
+    }
+
+    /// First address behind everything.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Sets the end of the file.
+    ///
+    /// # Errors
+    /// When addresses are too narrow for it.
+    pub(super) fn set_end(&mut self, end: u64) -> Result<()> {
+        let width = usize::from(self.sizes.offsets);
+        let stored =
+            end.checked_add(self.base).filter(|stored| *stored < crate::cursor::all_ones(self.sizes.offsets));
+        let stored = stored.ok_or_else(|| {
+            Error::limit(format!("{end} bytes are more than addresses of {width} bytes reach"))
+        })?;
+        if let Some(place) = self.bytes.get_mut(self.end_at..self.end_at + width) {
+            place.copy_from_slice(stored.to_le_bytes().get(..width).unwrap_or_default());
+        }
+        self.end = end;
+        Ok(())
+    }
+
+    /// The root group's entry caches nothing any more: the group has no symbol table.
+    pub(super) fn forget_root(&mut self) {
+        if let Some(place) = self.cache_at.and_then(|at| self.bytes.get_mut(at..at + 24)) {
+            place.fill(0);
+        }
+    }
+
+    /// The bytes of the superblock, with its checksum where it has one.
+    pub(super) fn encode(&self) -> Bytes {
+        let mut bytes = self.bytes.clone();
+        if self.cache_at.is_none() {
+            bytes.extend(lookup3(&bytes).to_le_bytes());
+        }
+        bytes.into()
+    }
+}
+
+/// Bytes of a superblock.
+fn len_of(version: u8, sizes: Sizes) -> u64 {
+    let (offset, len) = (u64::from(sizes.offsets), u64::from(sizes.lengths));
+    match version {
+        0 => 24 + 4 * offset + len + offset + 24,
+        1 => 28 + 4 * offset + len + offset + 24,
+        _ => 12 + 4 * offset + 4,
+    }
+}
+
+const SUPERBLOCK: &str = "the superblock";
+/// Flags of version 3: open for writing, and by a writer beside readers.
+const IN_USE: u8 = 0b101;

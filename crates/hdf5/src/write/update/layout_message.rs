@@ -1,0 +1,82 @@
+//! Layout messages that exist, with other addresses or contents (hdf5-netcdf4.md E.1 to E.3).
+use crate::cursor::Cursor;
+use crate::file::{Addr, Sizes};
+use crate::place::IndexKind;
+use crate::write::out::Out;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+
+/// The same message with the address of the data, or of the index of chunks of that kind.
+///
+/// # Errors
+/// When the message is of another kind, or damaged.
+pub(super) fn with_address(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Result<Bytes> {
+    let mut cursor = Cursor::new(body, "a data layout");
+    let version = cursor.version(&[1, 2, 3, 4, 5])?;
+    let class = if version < 3 { body.get(2).copied() } else { body.get(1).copied() };
+    let at = match (version, class) {
+        (1 | 2, Some(1 | 2)) => 8,
+        (3.., Some(1)) => 2,
+        (3, Some(2)) => 3,
+        (4 | 5, Some(2)) => return indexed(body, kind, addr, sizes),
+        _ => return Err(Error::unsupported("a data layout without an address")),
+    };
+    let mut bytes = body.to_vec();
+    let width = usize::from(sizes.offsets);
+    let place = bytes.get_mut(at..at + width);
+    let place = place.ok_or_else(|| Error::malformed("a data layout ends early"))?;
+    place.copy_from_slice(addr.0.to_le_bytes().get(..width).unwrap_or_default());
+    Ok(bytes.into())
+}
+
+/// Chunks with one of the newer indexes; of a single chunk with filters the message knows the length.
+fn indexed(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Result<Bytes> {
+    const SINGLE_FILTERED: u8 = 2;
+    let mut cursor = Cursor::new(body, "a data layout");
+    cursor.skip(2)?;
+    let flags = cursor.u8()?;
+    let (dims, width) = (cursor.u8()?, cursor.u8()?);
+    cursor.skip(usize::from(dims) * usize::from(width))?;
+    let number = cursor.u8()?;
+    let mut out = Out::new();
+    let before = cursor.position();
+    let lengths = usize::from(sizes.lengths) + 4;
+    let parameters = match number {
+        1 if flags & SINGLE_FILTERED != 0 => lengths,
+        1 | 2 => 0,
+        3 => 1,
+        4 => 5,
+        5 => 6,
+        other => return Err(Error::malformed(format!("a chunk index of unknown type {other}"))),
+    };
+    let old = cursor.take(parameters)?;
+    out.bytes(body.get(..before).unwrap_or_default());
+    match kind {
+        Some(IndexKind::Single { filtered: Some((len, mask)) }) => out.length(len, sizes).u32(mask),
+        _ => out.bytes(old),
+    };
+    let mut bytes = out.addr(Some(addr), sizes).finish().to_vec();
+    let filtered = matches!(kind, Some(IndexKind::Single { filtered: Some(_) }));
+    if let Some(place) = bytes.get_mut(2).filter(|_| number == 1) {
+        *place = (flags & !SINGLE_FILTERED) | if filtered { SINGLE_FILTERED } else { 0 };
+    }
+    Ok(bytes.into())
+}
+
+/// The same message with other data in it.
+///
+/// # Errors
+/// When it has not that many bytes of data.
+pub(super) fn with_data(body: &[u8], data: &[u8]) -> Result<Bytes> {
+    let mut cursor = Cursor::new(body, "a data layout");
+    let at = match cursor.version(&[1, 2, 3, 4, 5])? {
+        1 | 2 => 8 + 4 * usize::from(cursor.u8()?) + 4,
+        _ => 4,
+    };
+    let mut bytes = body.to_vec();
+    let place = bytes.get_mut(at..at + data.len());
+    place
+        .ok_or_else(|| Error::malformed("compact data that are shorter than their dataset"))?
+        .copy_from_slice(data);
+    Ok(bytes.into())
+}

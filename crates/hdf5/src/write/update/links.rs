@@ -1,0 +1,205 @@
+//! Links of groups that exist (hdf5-netcdf4.md C.1, C.2, J.2).
+use crate::cursor::{Cursor, escaped};
+use crate::file::{Addr, File, Sizes};
+use crate::group::{LinkTarget, dense_links, link_name, links};
+use crate::object::{ObjectRef, kind};
+use crate::write::edit::Editable;
+use crate::write::header::Draft;
+use crate::write::message;
+use crate::write::out::Out;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result, Step, View};
+
+/// The links of a group, by name.
+#[derive(Debug)]
+pub(super) struct NamedLinks<'a> {
+    header: &'a mut Editable,
+    names: Vec<String>,
+    sizes: Sizes,
+}
+
+/// Whether the links of a group lie in a symbol table.
+pub(super) fn has_symbol_table(header: &Editable) -> bool {
+    header.find(kind::SYMBOL_TABLE).is_some() && header.find(kind::LINK_INFO).is_none()
+}
+
+impl<'a> NamedLinks<'a> {
+    /// The links of a group; dense ones, and those of a symbol table, become messages of the header.
+    ///
+    /// # Errors
+    /// A need, or damage that makes it impossible to know them all.
+    pub(super) fn new(view: &dyn View, group: &ObjectRef, header: &'a mut Editable) -> Step<Self> {
+        let file = group.file.as_ref();
+        if has_symbol_table(header) {
+            from_symbol_table(view, group, header)?;
+        } else {
+            from_heap(view, file, header)?;
+        }
+        let names = header.all(kind::LINK).map(|(_, draft)| link_name(&draft.body, file.sizes));
+        let names = names.collect::<Result<Vec<_>>>()?;
+        Ok(Self { header, names, sizes: file.sizes })
+    }
+
+    /// Whether there is a link of that name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// Removes a link.
+    pub(super) fn remove(&mut self, name: &str) {
+        let mut names = std::mem::take(&mut self.names);
+        let mut known = names.iter();
+        self.header
+            .retain(|draft| draft.kind != kind::LINK || known.next().is_none_or(|known| known != name));
+        names.retain(|known| known != name);
+        self.names = names;
+    }
+
+    /// Gives links other names, all at once: names may be swapped.
+    ///
+    /// # Errors
+    /// When there is no such link.
+    pub(super) fn rename(&mut self, changes: &[(String, String)]) -> Result<()> {
+        let numbers: Vec<usize> = self.header.all(kind::LINK).map(|(number, _)| number).collect();
+        let old = self.names.clone();
+        for (from, to) in changes {
+            let at = old.iter().position(|known| known == from);
+            let number = at.and_then(|at| numbers.get(at)).copied();
+            let found =
+                number.and_then(|number| self.header.all(kind::LINK).find(|(held, _)| *held == number));
+            let (Some(at), Some((number, draft))) = (at, found) else {
+                return Err(Error::not_found(format!("no link {from:?} in the group")));
+            };
+            let body = renamed(&draft.body, to, self.sizes)?;
+            self.header.set(number, body);
+            if let Some(known) = self.names.get_mut(at) {
+                to.clone_into(known);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a link to an object.
+    ///
+    /// # Errors
+    /// When there is a link of that name.
+    pub(super) fn add(&mut self, name: &str, addr: Addr) -> Result<()> {
+        if self.has(name) {
+            let message = format!("{name:?} is the name of something in the group that cannot be shown");
+            return Err(Error::unsupported(message));
+        }
+        let order = self.next_order()?;
+        let body = match order {
+            Some(order) => message::link(name, order, addr, self.sizes)?,
+            None => link(name, &LinkTarget::Hard(addr), self.sizes)?,
+        };
+        self.header.push(Draft { kind: kind::LINK, flags: 0, order: 0, body });
+        self.names.push(name.to_owned());
+        Ok(())
+    }
+
+    /// The number of a new link, where the group counts them.
+    fn next_order(&mut self) -> Result<Option<u64>> {
+        let Some((number, info)) = self.header.find(kind::LINK_INFO) else { return Ok(None) };
+        let mut cursor = Cursor::new(&info.body, "a link info message");
+        cursor.version(&[0])?;
+        if cursor.u8()? & 1 == 0 {
+            return Ok(None);
+        }
+        let next = cursor.u64()?;
+        let mut body = info.body.to_vec();
+        if let Some(place) = body.get_mut(2..10) {
+            place.copy_from_slice(&next.saturating_add(1).to_le_bytes());
+        }
+        self.header.set(number, body.into());
+        Ok(Some(next))
+    }
+}
+
+/// Links of a heap become messages.
+fn from_heap(view: &dyn View, file: &File, header: &mut Editable) -> Step<()> {
+    let Some((number, info)) = header.find(kind::LINK_INFO) else { return Ok(()) };
+    let body = info.body.clone();
+    let found = dense_links(view, file, &body)?;
+    let flags = body.get(1).copied().unwrap_or(0);
+    let start = if flags & 1 != 0 { 10 } else { 2 };
+    let addresses = if flags & 2 != 0 { 3 } else { 2 };
+    let mut bytes = body.to_vec();
+    if let Some(place) = bytes.get_mut(start..start + addresses * usize::from(file.sizes.offsets)) {
+        place.fill(0xff);
+    }
+    header.set(number, bytes.into());
+    for body in found {
+        header.push(Draft { kind: kind::LINK, flags: 0, order: 0, body });
+    }
+    Ok(())
+}
+
+/// An old-style group becomes a new-style one, whose order of links is not known either.
+fn from_symbol_table(view: &dyn View, group: &ObjectRef, header: &mut Editable) -> Step<()> {
+    let sizes = group.file.sizes;
+    let found = links(view, group)?;
+    if let Some(warning) = found.warnings.first() {
+        return Err(Error::unsupported(format!("changing a group whose links are damaged: {warning}")).into());
+    }
+    let info = Out::new().u8(0).u8(0).addr(None, sizes).addr(None, sizes).finish();
+    header.retain(|draft| draft.kind != kind::SYMBOL_TABLE);
+    header.push(Draft { kind: kind::LINK_INFO, flags: 0, order: 0, body: info });
+    header.push(Draft { kind: kind::GROUP_INFO, flags: 0, order: 0, body: message::group_info() });
+    for found in &found.list {
+        let body = link(&found.name, &found.target, sizes)?;
+        header.push(Draft { kind: kind::LINK, flags: 0, order: 0, body });
+    }
+    Ok(())
+}
+
+/// A link whose place in the order of creation is not known.
+fn link(name: &str, target: &LinkTarget, sizes: Sizes) -> Result<Bytes> {
+    const TYPE: u8 = 8;
+    const CHARSET: u8 = 0x10;
+    let (code, width) = width(name.len());
+    let mut out = Out::new();
+    out.u8(1);
+    match target {
+        LinkTarget::Hard(_) => out.u8(CHARSET | code).u8(1),
+        _ => out.u8(TYPE | CHARSET | code).u8(1).u8(1),
+    };
+    out.uint(name.len() as u64, width).bytes(name.as_bytes());
+    match target {
+        LinkTarget::Hard(addr) => out.addr(Some(*addr), sizes),
+        LinkTarget::Soft(path) => {
+            let len = u16::try_from(path.len()).map_err(|_| Error::unsupported("a soft link of 64 KiB"))?;
+            out.u16(len).bytes(path.as_bytes())
+        }
+        LinkTarget::External { .. } | LinkTarget::Unknown(_) => {
+            return Err(Error::internal("an old-style group with a new-style link"));
+        }
+    };
+    Ok(out.finish())
+}
+
+/// A link message with another name.
+fn renamed(body: &[u8], name: &str, sizes: Sizes) -> Result<Bytes> {
+    link_name(body, sizes)?;
+    let mut cursor = Cursor::new(body, "a link message");
+    cursor.skip(1)?;
+    let flags = cursor.u8()?;
+    let kind = if flags & 8 != 0 { cursor.take(1)? } else { &[] };
+    let order = if flags & 4 != 0 { cursor.take(8)? } else { &[] };
+    cursor.skip(if flags & 0x10 != 0 { 1 } else { 0 })?;
+    let len = cursor.uint(1 << (flags & 3))?;
+    let old = escaped(cursor.take_u64(len)?);
+    if old == name {
+        return Ok(Bytes::copy_from_slice(body));
+    }
+    let (code, width) = width(name.len());
+    let mut out = Out::new();
+    out.u8(1).u8((flags & !3) | 0x10 | code).bytes(kind).bytes(order).u8(1);
+    out.uint(name.len() as u64, width).bytes(name.as_bytes()).bytes(cursor.rest());
+    Ok(out.finish())
+}
+
+/// How the length of a name is written: the code in the flags, and the bytes.
+fn width(len: usize) -> (u8, usize) {
+    if len < 256 { (0, 1) } else { (1, 2) }
+}

@@ -1,0 +1,118 @@
+//! Groups that exist: their attributes and links (hdf5-netcdf4.md J.2).
+use super::super::links::{NamedLinks, has_symbol_table};
+use super::Planner;
+use crate::group::links;
+use crate::write::objects::{Object, listed};
+use ncirrus_layout::{Error, Step};
+use ncirrus_model::{GroupId, NodeId};
+use std::collections::HashMap;
+
+/// What happens to the links of a group.
+#[derive(Debug, Default)]
+struct Changes {
+    removed: Vec<String>,
+    renamed: Vec<(String, String)>,
+    added: Vec<(String, Object)>,
+}
+
+impl Planner<'_> {
+    /// Brings a group up to date.
+    pub(super) fn group(&mut self, id: GroupId) -> Step<()> {
+        let Some(addr) = self.known.addrs.get(&Object::Group(id)).copied() else { return Ok(()) };
+        let changes = self.changes(id)?;
+        if self.new.group(id).is_none() {
+            return self.check_empty(id, &changes);
+        }
+        self.attributes(NodeId::Group(id), addr)?;
+        if changes.removed.is_empty() && changes.renamed.is_empty() && changes.added.is_empty() {
+            return Ok(());
+        }
+        let added: Vec<_> = changes
+            .added
+            .iter()
+            .filter_map(|(name, object)| Some((name, self.after.addrs.get(object).copied()?)))
+            .collect();
+        let (view, object) = (self.view, self.object(addr));
+        let is_root = addr == self.file.root;
+        let header = self.header(addr)?;
+        let was_old = has_symbol_table(header);
+        let mut named = NamedLinks::new(view, &object, header)?;
+        changes.removed.iter().for_each(|name| named.remove(name));
+        for (_, to) in &changes.renamed {
+            if named.has(to) && !changes.renamed.iter().any(|(from, _)| from == to) {
+                let message = format!("{to:?} is the name of something in the group that cannot be shown");
+                return Err(Error::unsupported(message).into());
+            }
+        }
+        named.rename(&changes.renamed)?;
+        for (name, addr) in added {
+            named.add(name, addr)?;
+        }
+        self.root_is_new |= is_root && was_old;
+        Ok(())
+    }
+
+    fn changes(&self, id: GroupId) -> Step<Changes> {
+        let old: HashMap<Object, String> =
+            listed(self.old, id).into_iter().map(|(name, object)| (object, name)).collect();
+        let new: HashMap<Object, String> =
+            listed(self.new, id).into_iter().map(|(name, object)| (object, name)).collect();
+        let mut changes = Changes::default();
+        if old == new {
+            return Ok(changes);
+        }
+        for (_, object) in listed(self.old, id) {
+            let (Some(name), after) = (old.get(&object), new.get(&object)) else { continue };
+            if after == Some(name) {
+                continue;
+            }
+            if !self.known.addrs.contains_key(&object) {
+                match after {
+                    Some(to) => {
+                        let message =
+                            format!("{name:?} has no object in the file that could be renamed to {to:?}");
+                        return Err(Error::unsupported(message).into());
+                    }
+                    // A dimension that is nowhere in the file leaves no trace.
+                    None => continue,
+                }
+            }
+            let link = self.link_of(id, object, name)?;
+            match after {
+                Some(to) => changes.renamed.push((link, to.clone())),
+                None => changes.removed.push(link),
+            }
+        }
+        let is_new = |object: &Object| !old.contains_key(object);
+        changes.added = listed(self.new, id).into_iter().filter(|(_, object)| is_new(object)).collect();
+        Ok(changes)
+    }
+
+    /// The name of the link to an object: that which the model leads to expect, or any other one in the group.
+    fn link_of(&self, group: GroupId, object: Object, name: &str) -> Step<String> {
+        let addrs = &self.known.addrs;
+        let (Some(at), Some(target)) = (addrs.get(&Object::Group(group)), addrs.get(&object)) else {
+            return Ok(name.to_owned());
+        };
+        let found = links(self.view, &self.object(*at))?;
+        if found.find(name).is_some() {
+            return Ok(name.to_owned());
+        }
+        let leads_there = |link: &&crate::group::Link| link.target == crate::group::LinkTarget::Hard(*target);
+        let other = found.list.iter().find(leads_there).map(|link| link.name.clone());
+        Ok(other.ok_or_else(|| Error::unsupported(format!("no link {name:?} in the group")))?)
+    }
+
+    /// Refuses to remove a group with something in it that the model does not show.
+    fn check_empty(&self, id: GroupId, changes: &Changes) -> Step<()> {
+        let Some(addr) = self.known.addrs.get(&Object::Group(id)) else { return Ok(()) };
+        let found = links(self.view, &self.object(*addr))?;
+        match found.list.iter().find(|link| !changes.removed.contains(&link.name)) {
+            None => Ok(()),
+            Some(link) => {
+                let message = format!("the group holds {:?}, which cannot be shown", link.name);
+                Err(Error::unsupported(message).into())
+            }
+        }
+    }
+}

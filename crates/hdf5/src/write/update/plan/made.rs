@@ -1,0 +1,186 @@
+//! Objects that are new (hdf5-netcdf4.md I.1, J.2).
+use super::{Planner, is_in, objects};
+use crate::file::Addr;
+use crate::object::kind;
+use crate::word::attribute_name;
+use crate::write::Patch;
+use crate::write::header::{Draft, encode_header};
+use crate::write::heap::HeapBuilder;
+use crate::write::index::Built;
+use crate::write::objects::{Describer, Object, SIZES, members, scale_of};
+use crate::write::placer::{Defined, Held, Images, len_of, tracked};
+use ncirrus_layout::{Error, Result, Step};
+use ncirrus_model::{DimId, TypeRef, VarId};
+use std::collections::HashMap;
+
+impl Planner<'_> {
+    /// Objects of the new model that the file does not have: neither now, nor in the old model without an object of
+    /// their own.
+    pub(super) fn new_objects(&self) -> Vec<Object> {
+        let all = objects(self.new).into_iter();
+        all.filter(|object| !self.known.addrs.contains_key(object) && !is_in(self.old, *object)).collect()
+    }
+
+    /// Puts new objects behind the end: headers and chunk indexes.
+    pub(super) fn make(&mut self, made: &[Object]) -> Step<()> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        if self.file.sizes != SIZES {
+            let offsets = self.file.sizes.offsets;
+            return Err(Error::unsupported(format!(
+                "new members in a file with addresses of {offsets} bytes"
+            ))
+            .into());
+        }
+        self.number(made);
+        self.check(made)?;
+        let defined = self.defined(made);
+        let images = Images {
+            model: self.new,
+            tracks: &defined.0,
+            held: &defined.1,
+            newer: self.newer,
+            strict: false,
+        };
+        let mut lens = Vec::new();
+        for object in made {
+            let drafts = self.drafts(&images, *object, &HashMap::new(), true)?;
+            lens.push((*object, len_of(*object, &drafts)));
+        }
+        for (object, len) in lens {
+            let addr = self.space.take(len, 8);
+            self.after.addrs.insert(object, addr);
+        }
+        let built = self.build(&images)?;
+        for object in made {
+            let drafts = self.drafts(&images, *object, &built, false)?;
+            let addr = self.after.addrs.get(object).copied().unwrap_or(Addr(0));
+            self.fresh.push(Patch { addr, body: encode_header(&drafts, tracked(*object), 0) });
+        }
+        self.fresh.extend(built.into_values().flat_map(|built| built.patches));
+        Ok(())
+    }
+
+    /// Gives ids to dimensions whose scale is new.
+    fn number(&mut self, made: &[Object]) {
+        let dims = self.dimensions();
+        let highest = self.after.ids.values().copied().max().map_or(0, |id| id.saturating_add(1));
+        let mut next = highest.max(i32::try_from(dims.len()).unwrap_or(i32::MAX));
+        for dim in dims {
+            if made.contains(&scale_of(self.new, dim)) && !self.after.ids.contains_key(&dim) {
+                self.after.ids.insert(dim, next);
+                next = next.saturating_add(1);
+            }
+        }
+    }
+
+    /// Refuses what would refer to things that are no objects of the file.
+    fn check(&self, made: &[Object]) -> Result<()> {
+        let is_there = |object: Object| made.contains(&object) || self.after.addrs.contains_key(&object);
+        for object in made {
+            let Object::Variable(id) = *object else { continue };
+            let Some(variable) = self.new.variable(id) else { continue };
+            let path = || self.new.variable_path(id);
+            if let TypeRef::User(ty) = variable.ty
+                && !is_there(Object::Type(ty))
+            {
+                let text = format!("type {} has no object in the file", self.new.type_path(ty));
+                return Err(Error::unsupported(text).at_path(path()));
+            }
+            if let Some(dim) = variable.dims.iter().find(|dim| !is_there(scale_of(self.new, **dim))) {
+                let text = format!("dimension {} has no object in the file", self.new.dimension_path(*dim));
+                return Err(Error::unsupported(text).at_path(path()));
+            }
+        }
+        for group in self.new.walk() {
+            if made.contains(&Object::Group(group)) {
+                members(self.new, group)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The messages of a new object; `only_lengths` when addresses are not known yet.
+    fn drafts(
+        &mut self,
+        images: &Images<'_>,
+        object: Object,
+        built: &HashMap<VarId, Built>,
+        only_lengths: bool,
+    ) -> Result<Vec<Draft>> {
+        let (mut heap, mut space) = (HeapBuilder::new(self.file.sizes), self.space.clone());
+        let mut describer = Describer {
+            model: self.new,
+            sizes: self.file.sizes,
+            addrs: &self.after.addrs,
+            ids: &self.after.ids,
+            heap: if only_lengths { &mut heap } else { &mut self.heap },
+            space: if only_lengths { &mut space } else { &mut self.space },
+        };
+        let mut drafts = match object {
+            Object::Group(id) => describer.group(id, &[])?,
+            Object::Type(id) => {
+                describer.committed(id).map_err(|error| error.at_path(self.new.type_path(id)))?
+            }
+            Object::Dimension(id) => describer.dimension(id)?,
+            Object::Variable(id) => images.variable(&mut describer, id, built.get(&id))?,
+        };
+        if let Object::Variable(id) = object {
+            self.without_unknown_ids(id, &mut drafts)?;
+        }
+        Ok(drafts)
+    }
+
+    /// Ids that the file does not know would mislead readers: scales are attached, which says the same.
+    fn without_unknown_ids(&self, id: VarId, drafts: &mut Vec<Draft>) -> Result<()> {
+        let dims: &[DimId] = self.new.variable(id).map_or(&[], |variable| &variable.dims);
+        if dims.iter().all(|dim| self.after.ids.contains_key(dim)) {
+            return Ok(());
+        }
+        let names = drafts.iter().map(|draft| self.name_of(draft)).collect::<Result<Vec<_>>>()?;
+        let mut names = names.into_iter();
+        drafts.retain(|_| names.next().flatten().as_deref() != Some("_Netcdf4Coordinates"));
+        Ok(())
+    }
+
+    /// The name of an attribute that was made here.
+    fn name_of(&self, draft: &Draft) -> Result<Option<String>> {
+        if draft.kind != kind::ATTRIBUTE {
+            return Ok(None);
+        }
+        let message =
+            crate::object::Message { kind: draft.kind, flags: 0, order: None, body: draft.body.clone() };
+        match attribute_name(self.view, &self.file, &message) {
+            Ok(name) => Ok(Some(name)),
+            Err(_) => Err(Error::internal("an attribute without a name")),
+        }
+    }
+
+    /// How new variables are stored, and what of them.
+    fn defined(&self, made: &[Object]) -> (HashMap<VarId, Defined>, HashMap<VarId, Held>) {
+        let (mut tracks, mut held) = (HashMap::new(), HashMap::new());
+        for object in made {
+            let Object::Variable(id) = object else { continue };
+            let Some(track) = self.tracks.get(id) else { continue };
+            let (form, path, shape) = (track.form.clone(), track.path.clone(), track.shape.clone());
+            tracks.insert(*id, Defined { form, path, shape });
+            held.insert(*id, track.held.clone());
+        }
+        (tracks, held)
+    }
+
+    /// Chunk indexes of new variables.
+    fn build(&mut self, images: &Images<'_>) -> Result<HashMap<VarId, Built>> {
+        let mut all = HashMap::new();
+        let mut tracks: Vec<_> = images.tracks.iter().collect();
+        tracks.sort_by_key(|(id, _)| **id);
+        for (id, track) in tracks {
+            if let Some(Held::Chunks(chunks)) = images.held.get(id) {
+                let space = &mut self.space;
+                all.insert(*id, images.index(*id, track, chunks, &mut |len| space.take(len, 8))?);
+            }
+        }
+        Ok(all)
+    }
+}

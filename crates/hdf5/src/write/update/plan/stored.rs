@@ -1,0 +1,221 @@
+//! Datasets that exist: their attributes, lengths and data (hdf5-netcdf4.md J.1, J.3, J.4).
+use super::super::data::{Stand, chunk_of, has_fill, locate};
+use super::super::layout_message::{with_address, with_data};
+use super::{Planner, Track};
+use crate::file::Addr;
+use crate::object::{Message, kind, resolve};
+use crate::place::{Arrangement, Dataset, dataset};
+use crate::word::Dataspace;
+use crate::write::Patch;
+use crate::write::header::Draft;
+use crate::write::index::{self, Grid};
+use crate::write::objects::{Object, dimension_of};
+use crate::write::placer::{Held, run_of};
+use bytes::Bytes;
+use ncirrus_layout::{Cells, Error, Location, Result, Step};
+use ncirrus_model::{DimId, NodeId, VarId};
+use std::collections::BTreeSet;
+
+impl Planner<'_> {
+    /// Brings a variable up to date.
+    pub(super) fn variable(&mut self, id: VarId) -> Step<()> {
+        let Some(addr) = self.known.addrs.get(&Object::Variable(id)).copied() else { return Ok(()) };
+        self.ties(Object::Variable(id), addr)?;
+        self.attributes(NodeId::Variable(id), addr)?;
+        let track = self.tracks.get(&id).filter(|track| track.waits());
+        let is_longer = self.old.shape(id) != self.new.shape(id) && dimension_of(self.new, id).is_some();
+        if track.is_none() && !is_longer {
+            return Ok(());
+        }
+        let found = dataset(self.view, &self.object(addr))?;
+        let lens = self.new.shape(id);
+        let grown = grown(&found.space, &lens);
+        if let (Some(track), Some(stand)) = (track, self.stands.get(&id)) {
+            self.data(id, (track, stand), (&found, &grown))?;
+        }
+        self.lengths(addr, &found.space, &grown)
+    }
+
+    /// Brings the dataset of a dimension without variable up to date.
+    pub(super) fn dimension(&mut self, id: DimId) -> Step<()> {
+        let Some(addr) = self.known.addrs.get(&Object::Dimension(id)).copied() else { return Ok(()) };
+        self.ties(Object::Dimension(id), addr)?;
+        let len =
+            |model: &ncirrus_model::Model| model.dimension(id).map_or(0, |dimension| dimension.len.current());
+        let (before, now) = (len(self.old), len(self.new));
+        if before == now || self.is_reached(id) {
+            return Ok(());
+        }
+        let found = dataset(self.view, &self.object(addr))?;
+        let lens = grown(&found.space, &[now]);
+        self.lengths(addr, &found.space, &lens)
+    }
+
+    /// Whether a variable becomes as long as a dimension: its own length need not be stored.
+    fn is_reached(&self, dim: DimId) -> bool {
+        self.new.users_of(dim).any(|var| {
+            let is_new = !self.known.addrs.contains_key(&Object::Variable(var));
+            is_new || self.tracks.get(&var).is_some_and(|track| track.waits())
+        })
+    }
+
+    /// Writes the lengths of a dataset.
+    fn lengths(&mut self, addr: Addr, space: &Dataspace, lens: &[u64]) -> Step<()> {
+        if space.dims() == lens {
+            return Ok(());
+        }
+        let sizes = self.file.sizes;
+        let (number, draft) = self.own(addr, kind::DATASPACE)?;
+        let at = if draft.body.first() == Some(&1) { 8 } else { 4 };
+        let width = usize::from(sizes.lengths);
+        let mut body = draft.body.to_vec();
+        for (axis, len) in lens.iter().enumerate() {
+            let start = at + axis * width;
+            let place = body.get_mut(start..start + width);
+            let place = place.ok_or_else(|| Error::malformed("a dataspace ends early"))?;
+            place.copy_from_slice(len.to_le_bytes().get(..width).unwrap_or_default());
+        }
+        self.header(addr)?.replace(number, Draft { body: body.into(), ..draft });
+        Ok(())
+    }
+
+    /// A message of a header, its own one where others share it now.
+    fn own(&mut self, addr: Addr, kind: u16) -> Step<(usize, Draft)> {
+        const SHARED: u8 = 2;
+        let found = self.header(addr)?.find(kind).map(|(number, draft)| (number, draft.clone()));
+        let (number, draft) = found.ok_or_else(|| Error::malformed("a message is missing"))?;
+        if draft.flags & SHARED == 0 {
+            return Ok((number, draft));
+        }
+        let message = Message { kind, flags: draft.flags, order: None, body: draft.body.clone() };
+        let body = resolve(self.view, &self.file, &message)?.body;
+        Ok((number, Draft { flags: draft.flags & !SHARED, body, ..draft }))
+    }
+
+    /// Makes data that were placed the dataset's own.
+    fn data(
+        &mut self,
+        id: VarId,
+        (track, stand): (&Track, &Stand),
+        (found, lens): (&Dataset, &[u64]),
+    ) -> Step<()> {
+        let addr = stand.addr;
+        let body = match &track.held {
+            Held::Compact(Some(data)) => {
+                let (_, draft) = self.own(addr, kind::LAYOUT)?;
+                with_data(&draft.body, data)?
+            }
+            Held::Run { addr: Some(run), cells } => {
+                if has_fill(self.new.variable(id)) {
+                    self.fill(track, *run, cells)?;
+                }
+                let (_, draft) = self.own(addr, kind::LAYOUT)?;
+                with_address(&draft.body, None, *run, self.file.sizes)?
+            }
+            Held::Chunks(_) => match self.chunks((track, stand), (found, lens))? {
+                Some(body) => body,
+                None => return Ok(()),
+            },
+            Held::Compact(None) | Held::Run { .. } => return Ok(()),
+        };
+        let (number, draft) = self.own(addr, kind::LAYOUT)?;
+        self.header(addr)?.replace(number, Draft { body, ..draft });
+        Ok(())
+    }
+
+    /// Changes the index of chunks; gives the layout message when it changes too.
+    fn chunks(
+        &mut self,
+        (track, stand): (&Track, &Stand),
+        (found, lens): (&Dataset, &[u64]),
+    ) -> Step<Option<Bytes>> {
+        let (Held::Chunks(held), Arrangement::Chunked { shape, index, addr, version, .. }) =
+            (&track.held, &found.arrangement)
+        else {
+            return Err(Error::internal("chunks of a dataset without").into());
+        };
+        let max = match &found.space {
+            Dataspace::Simple { max, .. } => max.clone(),
+            Dataspace::Null | Dataspace::Scalar => Vec::new(),
+        };
+        let grid = Grid {
+            chunk: shape.clone(),
+            element: found.datatype.byte_len,
+            dims: lens.to_vec(),
+            max,
+            filtered: !found.filters.is_empty(),
+            version: *version,
+        };
+        let mut cells = Cells::new(found.shape.len());
+        held.keys().for_each(|cell| cells.push(cell));
+        let old = locate(self.view, &self.file, stand, &track.form, &cells)?;
+        let chunks = held.iter().map(|(cell, stored)| (chunk_of(cell, shape.len()), *stored)).collect();
+        let updated = index::update(self.view, &self.file, (*index, *addr), &grid, &chunks, &mut self.space)?;
+        for (at, patch) in updated.change.then.into_iter().enumerate() {
+            match self.indexes.get_mut(at) {
+                Some(step) => step.push(patch),
+                None => self.indexes.push(vec![patch]),
+            }
+        }
+        self.fresh.extend(updated.change.fresh);
+        updated.change.released.into_iter().for_each(|(addr, len)| self.space.leave(addr, len));
+        for found in old {
+            if let Location::Bytes(_, range) = found.location {
+                let start = range.start.saturating_sub(self.file.base);
+                self.space.leave(Addr(start), range.end.saturating_sub(range.start));
+            }
+        }
+        let Some((kind, addr)) = updated.layout else { return Ok(None) };
+        let (_, draft) = self.own(stand.addr, kind::LAYOUT)?;
+        Ok(Some(with_address(&draft.body, Some(kind), addr, self.file.sizes)?))
+    }
+
+    /// Fill in the cells of a new run that nobody wrote.
+    fn fill(&mut self, track: &Track, run: Addr, written: &BTreeSet<Vec<u64>>) -> Result<()> {
+        let (form, grid) = (&track.form, &track.form.encoding.grid);
+        let all = track.shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len));
+        let all: Vec<u64> = all.collect();
+        let count = all.iter().fold(1u64, |count, along| count.saturating_mul(*along));
+        let fill = &form.encoding.fill;
+        let one =
+            crate::write::value::encode_values(&form.datatype, fill, 0..1, &mut self.heap, &mut self.space)?;
+        let mut whole = Bytes::new();
+        for number in 0..count {
+            let cell = cell_of(number, &all);
+            if written.contains(&cell) {
+                continue;
+            }
+            let range = run_of(form, &track.shape, &cell)?;
+            let len = usize::try_from(range.end - range.start).unwrap_or(0);
+            if whole.len() < len {
+                whole = one.iter().copied().cycle().take(len).collect();
+            }
+            self.fresh
+                .push(Patch { addr: Addr(run.0.saturating_add(range.start)), body: whole.slice(..len) });
+        }
+        Ok(())
+    }
+}
+
+/// The cell of that number, in row-major order.
+fn cell_of(number: u64, counts: &[u64]) -> Vec<u64> {
+    let mut rest = number;
+    let mut cell: Vec<u64> = counts
+        .iter()
+        .rev()
+        .map(|count| {
+            let at = rest % (*count).max(1);
+            rest /= (*count).max(1);
+            at
+        })
+        .collect();
+    cell.reverse();
+    cell
+}
+
+/// Lengths of a dataset with those of the model where it may grow.
+fn grown(space: &Dataspace, lens: &[u64]) -> Vec<u64> {
+    let Dataspace::Simple { dims, max } = space else { return Vec::new() };
+    let axes = dims.iter().zip(max).zip(lens.iter().copied().chain(std::iter::repeat(0)));
+    axes.map(|((len, max), new)| if max.is_none() { (*len).max(new) } else { *len }).collect()
+}

@@ -1,0 +1,118 @@
+//! What ties dimensions and variables together, of objects that exist (hdf5-netcdf4.md H.2, H.3).
+use super::super::attributes::Named;
+use super::Planner;
+use crate::file::Addr;
+use crate::object::Message;
+use crate::word::attribute_name;
+use crate::write::objects::{Object, dimension_of, scale_of};
+use bytes::Bytes;
+use ncirrus_layout::Step;
+use ncirrus_model::{DimId, Model};
+use std::sync::Arc;
+
+/// What the attributes that netCDF hides tell of a dataset.
+#[derive(Debug, PartialEq)]
+struct Ties {
+    /// The dimension whose scale it is.
+    scale: Option<DimId>,
+    /// Its name, when it is a variable too.
+    name: Option<String>,
+    /// The scales of its axes.
+    axes: Vec<Object>,
+    /// Who uses the dimension, as which axis.
+    users: Vec<(Object, usize)>,
+}
+
+impl Ties {
+    fn of(model: &Model, object: Object) -> Self {
+        let (scale, name, dims) = match object {
+            Object::Dimension(id) => (Some(id), None, Vec::new()),
+            Object::Variable(id) => {
+                let variable = model.variable(id);
+                let dims = variable.map(|variable| variable.dims.clone()).unwrap_or_default();
+                let scale = dimension_of(model, id);
+                (scale, variable.filter(|_| scale.is_some()).map(|variable| variable.name.clone()), dims)
+            }
+            Object::Group(_) | Object::Type(_) => (None, None, Vec::new()),
+        };
+        let axes =
+            if scale.is_some() { Vec::new() } else { dims.iter().map(|dim| scale_of(model, *dim)).collect() };
+        let mut users = Vec::new();
+        for var in scale
+            .iter()
+            .flat_map(|dim| model.users_of(*dim))
+            .filter(|var| dimension_of(model, *var).is_none())
+        {
+            let dims = model.variable(var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+            let axes = dims.iter().enumerate().filter(|(_, dim)| Some(**dim) == scale);
+            users.extend(axes.map(|(axis, _)| (Object::Variable(var), axis)));
+        }
+        users.sort();
+        Self { scale, name, axes, users }
+    }
+
+    /// The names of the attributes that differ.
+    fn differing(&self, other: &Self) -> Vec<&'static str> {
+        if self.scale != other.scale {
+            return vec![
+                "CLASS",
+                "NAME",
+                "_Netcdf4Dimid",
+                "REFERENCE_LIST",
+                "DIMENSION_LIST",
+                "_Netcdf4Coordinates",
+            ];
+        }
+        let parts = [
+            (self.name != other.name, "NAME"),
+            (self.axes != other.axes, "DIMENSION_LIST"),
+            (self.users != other.users, "REFERENCE_LIST"),
+        ];
+        parts.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect()
+    }
+}
+
+impl Planner<'_> {
+    /// Brings the hidden attributes of a dataset up to date.
+    pub(super) fn ties(&mut self, object: Object, addr: Addr) -> Step<()> {
+        let differing = Ties::of(self.old, object).differing(&Ties::of(self.new, object));
+        if differing.is_empty() {
+            return Ok(());
+        }
+        let bodies = match object {
+            Object::Variable(id) => self.describer().hidden_attributes(id)?,
+            Object::Dimension(id) => self.describer().scale_attributes(id, None)?,
+            Object::Group(_) | Object::Type(_) => return Ok(()),
+        };
+        let (view, file) = (self.view, Arc::clone(&self.file));
+        let mut wanted: Vec<(String, Bytes)> = Vec::new();
+        for body in bodies {
+            let message =
+                Message { kind: crate::object::kind::ATTRIBUTE, flags: 0, order: None, body: body.clone() };
+            wanted.push((attribute_name(view, &file, &message)?, body));
+        }
+        let unnumbered = self.has_unnumbered(object);
+        let mut named = Named::new(view, &file, self.header(addr)?)?;
+        for name in differing {
+            let skips = unnumbered && matches!(name, "_Netcdf4Dimid" | "_Netcdf4Coordinates");
+            match wanted.iter().find(|(known, _)| known == name) {
+                Some((_, body)) if !skips => named.put(name, name, body.clone())?,
+                Some(_) => {}
+                None => named.remove(name),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a dimension of a variable has no id in the file.
+    fn has_unnumbered(&self, object: Object) -> bool {
+        let dims = match object {
+            Object::Variable(id) => {
+                self.new.variable(id).map(|variable| variable.dims.clone()).unwrap_or_default()
+            }
+            Object::Dimension(id) => vec![id],
+            Object::Group(_) | Object::Type(_) => Vec::new(),
+        };
+        dims.iter().any(|dim| !self.after.ids.contains_key(dim))
+    }
+}
