@@ -49,3 +49,6 @@ pub(crate) struct Stored {
     pub(crate) len: u64,
     pub(crate) mask: u32,
 }
+
+#[cfg(test)]
+mod tests;

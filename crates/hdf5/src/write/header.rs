@@ -91,3 +91,6 @@ const FIXED: u64 = 6;
 const CHECKSUM: u64 = 4;
 const TRACKED_AND_INDEXED: u8 = 0x0c;
 const MOST_BODY: u64 = 65_535;
+
+#[cfg(test)]
+mod tests;

@@ -136,3 +136,6 @@ const LEAST: u64 = 4096;
 const LARGEST: u64 = 1 << 16;
 /// Objects that take more have a collection of their own.
 const LARGEST_IN_COMMON: u64 = 2048;
+
+#[cfg(test)]
+mod tests;

@@ -184,3 +184,6 @@ fn fitting(body: Bytes, what: &str) -> Result<Bytes> {
 
 /// Version 0; the order is tracked, and there would be an index of it.
 const TRACKED_AND_INDEXED: &[u8] = &[0, 3];
+
+#[cfg(test)]
+mod tests;

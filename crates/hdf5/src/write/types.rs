@@ -149,3 +149,6 @@ fn check_members<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> Result<()
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -160,3 +160,6 @@ fn len_of(datatype: &Datatype) -> Result<usize> {
 fn too_few() -> Error {
     Error::invalid("fewer values than are to be stored")
 }
+
+#[cfg(test)]
+mod tests;
