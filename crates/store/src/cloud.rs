@@ -1,11 +1,13 @@
 //! Objects of Amazon S3, Google Cloud Storage, Azure Blob Storage, and what speaks like them.
 mod build;
 mod fault;
+mod multipart;
 mod profile;
 #[cfg(test)]
 mod tests;
 mod upload;
 
+use crate::multipart::Multipart;
 use crate::store::{Facts, LocalStore, Precondition, Store};
 use crate::url::{Bucket, Fragment};
 use crate::{StoreOptions, key, want};
@@ -15,6 +17,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use ncirrus_layout::{Blob, Entry, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{
     GetOptions, GetRange, ListResult, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
@@ -25,11 +28,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The objects of one bucket or container.
+#[derive(Clone)]
 pub struct CloudStore {
     id: StoreId,
     objects: Arc<dyn ObjectStore>,
     /// Lists a page at a time, where the provider is asked directly.
     pages: Option<Arc<dyn PaginatedListStore>>,
+    /// Takes parts in any order, where the provider is asked directly.
+    parts: Option<Arc<dyn MultipartStore>>,
 }
 
 impl CloudStore {
@@ -44,12 +50,23 @@ impl CloudStore {
             Some(who) => bucket.address().replacen("://", &format!("://{who}@"), 1),
             None => bucket.address(),
         };
-        Ok(Self { id: StoreId::new(address), objects: built.objects, pages: Some(built.pages) })
+        Ok(Self {
+            id: StoreId::new(address),
+            objects: built.objects,
+            pages: Some(built.pages),
+            parts: Some(built.parts),
+        })
     }
 
     /// The objects of a store that was made otherwise.
     pub fn new(address: &str, objects: Arc<dyn ObjectStore>) -> Self {
-        Self { id: StoreId::new(address), objects, pages: None }
+        Self { id: StoreId::new(address), objects, pages: None, parts: None }
+    }
+
+    /// Sends large objects in parts, in any order, through `parts`: the same store as it takes them.
+    #[must_use]
+    pub fn in_parts(self, parts: Arc<dyn MultipartStore>) -> Self {
+        Self { parts: Some(parts), ..self }
     }
 
     /// The root of the bucket: what [`ObjectId::child`] starts from.
@@ -259,6 +276,10 @@ impl Store for CloudStore {
         when: Precondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         self.send(object, file, when).boxed()
+    }
+
+    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
+        self.upload_in_parts(object)
     }
 
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {

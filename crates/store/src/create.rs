@@ -1,11 +1,14 @@
 //! Making datasets: whole or not at all.
 mod access;
 mod local;
+mod lock;
 mod memory;
 mod remote;
 #[cfg(feature = "zip")]
 mod rezip;
 mod scratch;
+#[cfg(feature = "cloud")]
+mod streamed;
 #[cfg(test)]
 mod tests;
 
@@ -60,6 +63,16 @@ pub(crate) trait Finish: Send + Sync {
 
     /// Takes back what was written.
     fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>>;
+
+    /// Whether what is written can be made true before the commit.
+    fn check_sync(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What is written was made true.
+    fn synced(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Staged {
@@ -80,6 +93,23 @@ impl Staged {
     /// `Denied`, `Io`.
     pub async fn abort(self) -> Result<()> {
         self.finish.abort().await
+    }
+
+    /// Whether what is written can be made durable and true before the commit.
+    ///
+    /// # Errors
+    /// `Unsupported` when it is sent in parts: nothing is there before all of it is.
+    pub fn check_sync(&self) -> Result<()> {
+        self.finish.check_sync()
+    }
+
+    /// Tells that what was written is durable and true: from now on other programs may read a file that is changed in
+    /// place, but still not write it.
+    ///
+    /// # Errors
+    /// `Conflict` when another program took the file.
+    pub fn synced(&self) -> Result<()> {
+        self.finish.synced()
     }
 
     pub(crate) fn new(
@@ -127,10 +157,39 @@ pub async fn create_url(url: &Url, shape: Shape, clobber: Clobber, options: &Sto
         }
         _ if shape == Shape::Tree && !zip => remote::create_tree(&url, clobber, options).await,
         _ => {
-            let scratch = remote::create_object(&url, clobber, options).await?;
-            in_scratch(scratch, zip, &url, options)
+            let (store, object) = remote::room_for_object(&url, clobber, options).await?;
+            if let Some(staged) = streamed(&store, &object, (&url, zip), clobber, options) {
+                return Ok(staged);
+            }
+            in_scratch(remote::scratch(store, object, clobber, options)?, zip, &url, options)
         }
     }
+}
+
+/// A single object that is sent while it is written, where that can be; a zip file is written in two passes.
+#[cfg(feature = "cloud")]
+fn streamed(
+    store: &Arc<dyn Store>,
+    object: &ObjectId,
+    (url, zip): (&Url, bool),
+    clobber: Clobber,
+    options: &StoreOptions,
+) -> Option<Staged> {
+    if zip || options.uploads == crate::Uploads::Scratch {
+        return None;
+    }
+    streamed::start(store, object, url, clobber, options)
+}
+
+#[cfg(not(feature = "cloud"))]
+fn streamed(
+    _: &Arc<dyn Store>,
+    _: &ObjectId,
+    _: (&Url, bool),
+    _: Clobber,
+    _: &StoreOptions,
+) -> Option<Staged> {
+    None
 }
 
 /// Whether a new tree goes into a zip file: by its name, unless the mode says otherwise.

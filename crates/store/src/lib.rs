@@ -18,6 +18,7 @@ mod key;
 pub mod kv;
 mod marker;
 mod memory;
+mod multipart;
 mod open;
 mod options;
 mod page;
@@ -43,8 +44,9 @@ pub use directory::DirectoryStore;
 #[cfg(feature = "http")]
 pub use http::HttpStore;
 pub use memory::MemoryStore;
+pub use multipart::Multipart;
 pub use open::{Opened, open, open_url};
-pub use options::{Credentials, MemoryStores, StoreOptions, ZipLayout};
+pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
 pub use store::{Blocking, Facts, LocalStore, Precondition, ReadAt, Store};
 pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name};
 #[cfg(feature = "zip")]

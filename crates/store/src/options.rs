@@ -18,6 +18,10 @@ pub struct StoreOptions {
     pub memory: MemoryStores,
     /// How new zip files are laid out.
     pub zip_layout: ZipLayout,
+    /// How single files come to object stores.
+    pub uploads: Uploads,
+    /// Bytes that an upload may hold; never fewer than three of its parts have.
+    pub upload_memory: usize,
     /// Where files lie that are to be uploaded; the system's directory for temporary files unless given.
     pub scratch: Option<PathBuf>,
     /// Longest wait for an answer of a server.
@@ -42,6 +46,8 @@ impl fmt::Debug for StoreOptions {
             .field("durable", &self.durable)
             .field("limits", &self.limits)
             .field("zip_layout", &self.zip_layout)
+            .field("uploads", &self.uploads)
+            .field("upload_memory", &self.upload_memory)
             .field("timeout", &self.timeout)
             .field("retries", &self.retries)
             .field("credentials", &self.credentials)
@@ -57,6 +63,8 @@ impl Default for StoreOptions {
             limits: Limits::default(),
             memory: MemoryStores::default(),
             zip_layout: ZipLayout::default(),
+            uploads: Uploads::default(),
+            upload_memory: 128 << 20,
             scratch: None,
             timeout: Duration::from_secs(60),
             retries: 5,
@@ -76,6 +84,19 @@ pub enum ZipLayout {
     Root,
     /// Below one folder named after the file, each folder with an entry of its own: what netcdf-c reads.
     TopFolder,
+}
+
+/// How single files (netCDF-3, HDF5) come to object stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Uploads {
+    /// Sent in parts while they are written. Parts that are not complete wait in a scratch file when there is no memory
+    /// for them.
+    #[default]
+    Streamed,
+    /// As streamed, without a scratch file: what does not fit in memory is an error.
+    InMemory,
+    /// Written to a scratch file, which is sent when it is complete: everything can be read back meanwhile.
+    Scratch,
 }
 
 /// Whose name is used with object stores.

@@ -184,6 +184,30 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Takes the lock that HDF5 takes on a file it changes; `None` when somebody else holds a lock. Where locks keep this
+/// process out too, there is none.
+pub(crate) fn lock_as_hdf5(path: &Path) -> io::Result<Option<File>> {
+    if !cfg!(unix) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    // Some network file systems lock only what may be written.
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Makes an exclusive lock one that others may share; `false` when somebody else was faster.
+pub(crate) fn share_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 /// Whether a handle is still what has that name.
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     let Ok(here) = fs::symlink_metadata(path) else { return false };

@@ -1,9 +1,11 @@
 //! The narrow contract of every store.
+use crate::multipart::Multipart;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt::Debug;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Objects by key. Keys have no leading slash; what is absent is `None`, never an error.
@@ -35,6 +37,13 @@ pub trait Store: Debug + Send + Sync {
             let body = std::fs::read(file).map_err(|error| crate::fault::of_io(error, file.display()))?;
             self.put(object, Bytes::from(body), when).await
         })
+    }
+
+    /// An upload of an object in parts that may come in any order; `None` where objects are only put whole. Nothing is
+    /// sent yet.
+    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
+        let _ = object;
+        None
     }
 
     /// Removes an object; absent is fine.

@@ -8,15 +8,17 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::list::PaginatedListStore;
+use object_store::multipart::MultipartStore;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use std::env;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A client of a provider, seen in two ways.
+/// A client of a provider, seen in three ways.
 pub(super) struct Built {
     pub(super) objects: Arc<dyn ObjectStore>,
     pub(super) pages: Arc<dyn PaginatedListStore>,
+    pub(super) parts: Arc<dyn MultipartStore>,
 }
 
 pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Built> {
@@ -31,9 +33,10 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
 }
 
 impl Built {
-    fn of<S: ObjectStore + PaginatedListStore>(store: S) -> Self {
+    fn of<S: ObjectStore + PaginatedListStore + MultipartStore>(store: S) -> Self {
         let store = Arc::new(store);
-        Self { objects: Arc::clone(&store) as Arc<dyn ObjectStore>, pages: store }
+        let (objects, pages) = (Arc::clone(&store) as Arc<dyn ObjectStore>, Arc::clone(&store) as _);
+        Self { objects, pages, parts: store }
     }
 }
 

@@ -54,7 +54,7 @@ impl CloudStore {
         }
     }
 
-    async fn check(&self, object: &ObjectId, path: &Path, when: &Precondition) -> Result<()> {
+    pub(super) async fn check(&self, object: &ObjectId, path: &Path, when: &Precondition) -> Result<()> {
         let now = match self.objects.head(path).await.map_err(Fault::from) {
             Ok(meta) => Some(super::tag_of_meta(&meta)),
             Err(Fault::Absent) => None,
@@ -84,12 +84,6 @@ async fn send_parts(upload: &mut dyn MultipartUpload, file: &mut File, part: u64
             return Ok(());
         }
         let sent = try_join_all(sending).await;
-        sent.map_err(|error| match Fault::from(error) {
-            Fault::Other(error) => error,
-            Fault::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
-            Fault::Absent | Fault::Conflict(_) => {
-                Error::new(ErrorKind::Conflict, "the upload was ended by someone else")
-            }
-        })?;
+        sent.map_err(super::multipart::failure_of_part)?;
     }
 }

@@ -1,8 +1,10 @@
 //! Changing datasets that exist.
-use super::{Direct, Staged};
+use super::lock::{FileLock, Locking};
+use super::{Direct, Finish, Staged};
 use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, platform};
+use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, Result};
 use std::fs::{self, OpenOptions};
 
@@ -10,12 +12,11 @@ use std::fs::{self, OpenOptions};
 /// place; a zip file is written anew and replaces the old one on commit.
 ///
 /// # Errors
-/// As [`open`](crate::open), `Denied` for what cannot be written, `Unsupported` where objects can only be read.
+/// As [`open`](crate::open), `Conflict` for a file that another program has open, `Denied` for what cannot be written, `Unsupported` where objects can only be read.
 pub async fn update(address: &str, options: &StoreOptions) -> Result<Staged> {
     let url = Url::parse(address)?;
-    if url.scheme() == Scheme::File {
-        check_writable(&as_it_is(&url))?;
-    }
+    // Before anything is read: what is read is what is changed.
+    let lock = if url.scheme() == Scheme::File { lock(&as_it_is(&url))? } else { None };
     let opened = open_url(&url, options).await?;
     if let Some((store, object)) = &opened.container {
         return update_zip(store.as_ref(), object, &opened.url, options).await;
@@ -23,18 +24,40 @@ pub async fn update(address: &str, options: &StoreOptions) -> Result<Staged> {
     if !opened.store.facts().writable {
         return Err(Error::unsupported("changing what is read over http").at_object(&url));
     }
-    Ok(Staged::new(opened.store, opened.root, &opened.url, Direct))
+    Ok(match lock {
+        Some(lock) => Staged::new(opened.store, opened.root, &opened.url, Locked(lock)),
+        None => Staged::new(opened.store, opened.root, &opened.url, Direct),
+    })
 }
 
-/// A folder or file without leave to write is better told now than after the work.
-fn check_writable(url: &Url) -> Result<()> {
+/// A file that is changed in place, and locked until then.
+struct Locked(FileLock);
+
+impl Finish for Locked {
+    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn synced(&self) -> Result<()> {
+        self.0.share()
+    }
+}
+
+/// Keeps other programs from changing a file; a directory has no lock. That there is no leave to write is better told
+/// now than after the work.
+fn lock(url: &Url) -> Result<Option<FileLock>> {
     let path = local_path(url);
-    let is_file = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
-    let result = match is_file {
-        true => OpenOptions::new().write(true).open(&path).map(|_| ()),
-        false => platform::check_writable(&path),
-    };
-    result.map_err(|error| path_error(error, &path))
+    let failed = |error| path_error(error, &path);
+    if !fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
+        platform::check_writable(&path).map_err(failed)?;
+        return Ok(None);
+    }
+    OpenOptions::new().write(true).open(&path).map_err(failed)?;
+    FileLock::take(&path, Locking::of_environment())
 }
 
 #[cfg(feature = "zip")]

@@ -39,12 +39,26 @@ pub(super) async fn start_tree(
     Ok(Staged::new(store, root, url, finish))
 }
 
-/// A scratch file for an object that is sent when it is complete.
-pub(super) async fn create_object(url: &Url, clobber: Clobber, options: &StoreOptions) -> Result<Scratch> {
+/// Where a single object goes; it is made sure that it may.
+pub(super) async fn room_for_object(
+    url: &Url,
+    clobber: Clobber,
+    options: &StoreOptions,
+) -> Result<(Arc<dyn Store>, ObjectId)> {
     let (store, object) = writable(url, options)?;
     if clobber == Clobber::Never && store.get(&object, &Want::Range(0..1)).await?.is_some() {
         return Err(exists(&object));
     }
+    Ok((store, object))
+}
+
+/// A scratch file for an object that is sent when it is complete.
+pub(super) fn scratch(
+    store: Arc<dyn Store>,
+    object: ObjectId,
+    clobber: Clobber,
+    options: &StoreOptions,
+) -> Result<Scratch> {
     let folder = options.scratch.clone().unwrap_or_else(std::env::temp_dir);
     Scratch::for_upload(&folder, store, object, clobber)
 }

@@ -19,7 +19,10 @@ pub(super) async fn update_zip(
 ) -> Result<Staged> {
     let scratch = match url.scheme() {
         Scheme::File => Scratch::beside(&local_path(url), Clobber::Replace, options.durable)?,
-        _ => super::remote::create_object(url, Clobber::Replace, options).await?,
+        _ => {
+            let (store, object) = super::remote::room_for_object(url, Clobber::Replace, options).await?;
+            super::remote::scratch(store, object, Clobber::Replace, options)?
+        }
     };
     copy(store, zip, scratch.path()).await?;
     let writer = crate::zip::ZipWriterStore::append(scratch.path(), &options.limits)?;

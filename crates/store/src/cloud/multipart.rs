@@ -1,0 +1,105 @@
+//! Parts in any order.
+use super::fault::Fault;
+use super::{CloudStore, path_of};
+use crate::multipart::Multipart;
+use crate::store::Precondition;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag};
+use object_store::multipart::{MultipartStore, PartId};
+use object_store::path::Path;
+use object_store::{MultipartId, PutPayload};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::OnceCell;
+
+/// An object that is sent in parts.
+struct Upload {
+    store: CloudStore,
+    parts: Arc<dyn MultipartStore>,
+    object: ObjectId,
+    path: Path,
+    id: OnceCell<MultipartId>,
+    sent: Mutex<BTreeMap<usize, PartId>>,
+}
+
+impl CloudStore {
+    /// An upload of an object in parts, where the provider is asked directly; nothing is sent yet.
+    pub(super) fn upload_in_parts(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
+        let parts = Arc::clone(self.parts.as_ref()?);
+        // A key that cannot be used is refused by whatever sends the object otherwise.
+        let path = path_of(object).ok().filter(|_| !object.key().is_empty())?;
+        let (store, object) = (self.clone(), object.clone());
+        let (id, sent) = (OnceCell::new(), Mutex::default());
+        Some(Arc::new(Upload { store, parts, object, path, id, sent }))
+    }
+}
+
+impl Upload {
+    async fn send(&self, index: usize, body: Bytes) -> Result<()> {
+        let id = self.id.get_or_try_init(|| self.parts.create_multipart(&self.path)).await;
+        let id = id.map_err(|error| Fault::from(error).at(&self.object))?;
+        let sent = self.parts.put_part(&self.path, id, index, PutPayload::from_bytes(body)).await;
+        let part = sent.map_err(|error| failure_of_part(error).at_object(&self.object).by("cloud"))?;
+        self.sent().insert(index, part);
+        Ok(())
+    }
+
+    /// Whether the object is absent is checked before, as providers do not check it then.
+    async fn finish(&self, when: Precondition) -> Result<Tag> {
+        let sent = std::mem::take(&mut *self.sent());
+        let is_whole = sent.keys().copied().eq(0..sent.len());
+        let Some(id) = self.id.get().filter(|_| is_whole) else {
+            return Err(Error::internal("an upload lacks a part").at_object(&self.object));
+        };
+        self.store.check(&self.object, &self.path, &when).await?;
+        let put = self.parts.complete_multipart(&self.path, id, sent.into_values().collect()).await;
+        let put = put.map_err(|error| Fault::from(error).at(&self.object))?;
+        self.store.tag_of_put(&self.object, &self.path, put).await
+    }
+
+    async fn take_back(&self) -> Result<()> {
+        let Some(id) = self.id.get() else { return Ok(()) };
+        match self.parts.abort_multipart(&self.path, id).await.map_err(Fault::from) {
+            Ok(()) | Err(Fault::Absent) => Ok(()),
+            Err(fault) => Err(fault.at(&self.object)),
+        }
+    }
+
+    fn sent(&self) -> MutexGuard<'_, BTreeMap<usize, PartId>> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Multipart for Upload {
+    fn part(&self, index: usize, body: Bytes) -> BoxFuture<'_, Result<()>> {
+        self.send(index, body).boxed()
+    }
+
+    fn complete(&self, when: Precondition) -> BoxFuture<'_, Result<Tag>> {
+        self.finish(when).boxed()
+    }
+
+    fn abort(&self) -> BoxFuture<'_, Result<()>> {
+        self.take_back().boxed()
+    }
+}
+
+impl fmt::Debug for Upload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Upload({})", self.object)
+    }
+}
+
+/// What it means that a part could not be sent.
+pub(super) fn failure_of_part(error: object_store::Error) -> Error {
+    match Fault::from(error) {
+        Fault::Other(error) => error,
+        Fault::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
+        Fault::Absent | Fault::Conflict(_) => {
+            Error::new(ErrorKind::Conflict, "the upload was ended by someone else")
+        }
+    }
+}

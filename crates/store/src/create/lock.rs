@@ -1,0 +1,107 @@
+//! The lock that HDF5 takes on files, so that two programs never change one at the same time.
+//!
+//! HDF5 locks a file that is open for writing exclusively (`flock`), one that is open for reading with others, and
+//! never waits. Here a file that is changed is locked exclusively until the first sync, and with readers from then on.
+use crate::{fault, platform};
+use ncirrus_layout::Result;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A locked file.
+pub(super) struct FileLock {
+    file: File,
+    path: PathBuf,
+}
+
+/// What the environment says of locks, as HDF5 understands it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Locking {
+    /// No locks.
+    Off,
+    /// Where the file system knows them.
+    BestEffort,
+    /// Always.
+    On,
+}
+
+impl Locking {
+    /// What `HDF5_USE_FILE_LOCKING` says.
+    pub(super) fn of_environment() -> Self {
+        Self::of(std::env::var("HDF5_USE_FILE_LOCKING").ok().as_deref())
+    }
+
+    fn of(value: Option<&str>) -> Self {
+        match value {
+            Some("FALSE" | "0") => Self::Off,
+            Some("TRUE" | "1") => Self::On,
+            _ => Self::BestEffort,
+        }
+    }
+}
+
+impl FileLock {
+    /// Locks a file for changing it; `None` where there are no locks.
+    ///
+    /// # Errors
+    /// `Conflict` when another program has it open.
+    pub(super) fn take(path: &Path, locking: Locking) -> Result<Option<Self>> {
+        if locking == Locking::Off {
+            return Ok(None);
+        }
+        match platform::lock_as_hdf5(path) {
+            Ok(Some(file)) => Ok(Some(Self { file, path: path.to_owned() })),
+            Ok(None) => Err(fault::conflict(IN_USE, path.display())),
+            Err(_) if locking == Locking::BestEffort => Ok(None),
+            Err(error) => Err(fault::of_io(error, path.display())),
+        }
+    }
+
+    /// Lets readers in; writers stay outside.
+    ///
+    /// # Errors
+    /// `Conflict` when another program was faster: locks do not change hands in one step.
+    pub(super) fn share(&self) -> Result<()> {
+        match platform::share_lock(&self.file) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(fault::conflict(IN_USE, self.path.display())),
+            Err(error) => Err(fault::of_io(error, self.path.display())),
+        }
+    }
+}
+
+const IN_USE: &str = "another program has the file open: close it there, or set HDF5_USE_FILE_LOCKING=FALSE when nobody \
+                      changes it";
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use ncirrus_layout::ErrorKind;
+
+    #[test]
+    fn one_writer_keeps_others_out_until_it_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.nc");
+        std::fs::write(&path, "CDF").unwrap();
+        let lock = FileLock::take(&path, Locking::On).unwrap().unwrap();
+        let refused = FileLock::take(&path, Locking::BestEffort).err().unwrap();
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+        assert!(refused.message().contains("HDF5_USE_FILE_LOCKING=FALSE"), "{refused}");
+        let reader = File::open(&path).unwrap();
+        assert!(reader.try_lock_shared().is_err(), "readers wait for the first sync");
+        lock.share().unwrap();
+        lock.share().unwrap();
+        reader.try_lock_shared().unwrap();
+        assert!(FileLock::take(&path, Locking::On).is_err(), "no second writer");
+        assert!(FileLock::take(&path, Locking::Off).unwrap().is_none());
+        drop(reader);
+        drop(lock);
+        FileLock::take(&path, Locking::On).unwrap().unwrap();
+    }
+
+    #[test]
+    fn the_environment_is_read_as_hdf5_reads_it() {
+        use Locking::{BestEffort, Off, On};
+        let values = [None, Some("BEST_EFFORT"), Some("TRUE"), Some("1"), Some("FALSE"), Some("0")];
+        assert_eq!(values.map(Locking::of), [BestEffort, BestEffort, On, On, Off, Off]);
+    }
+}

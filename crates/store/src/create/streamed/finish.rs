@@ -1,0 +1,180 @@
+//! The end of an upload, in one way or the other.
+use super::local::Streamed;
+use super::sizes::Sizes;
+use super::{AT_ONCE, Leaving, Place, State, Stream};
+use crate::create::{Clobber, Finish, Staged};
+use crate::store::{Blocking, Precondition, Store};
+use crate::{StoreOptions, Uploads, Url};
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Error, ObjectId, Result};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::time::Duration;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Semaphore;
+
+/// Completes an object that is sent in parts. Dropping it takes back what was sent.
+pub(super) struct StreamFinish {
+    pub(super) stream: Arc<Stream>,
+    store: Arc<dyn Store>,
+    clobber: Clobber,
+    is_over: bool,
+}
+
+/// Longest wait for an upload to be taken back when nobody waits for it otherwise.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An object that is sent while it is written; `None` where that cannot be: the store takes no parts, or there are no
+/// threads for the network.
+pub(in crate::create) fn start(
+    store: &Arc<dyn Store>,
+    object: &ObjectId,
+    url: &Url,
+    clobber: Clobber,
+    options: &StoreOptions,
+) -> Option<Staged> {
+    let runtime = Handle::try_current().ok()?;
+    if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
+        return None;
+    }
+    let upload = store.multipart(object)?;
+    let folder = || options.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    let stream = Stream {
+        object: object.clone(),
+        upload,
+        runtime,
+        sizes: Sizes::default(),
+        budget: options.upload_memory as u64,
+        scratch: (options.uploads != Uploads::InMemory).then(folder),
+        turns: Arc::new(Semaphore::new(AT_ONCE)),
+        state: Mutex::default(),
+        sent: Condvar::new(),
+        tasks: Mutex::default(),
+    };
+    let finish = StreamFinish::new(stream, store, clobber);
+    let streamed = Blocking(Streamed(Arc::clone(&finish.stream)));
+    Some(Staged::new(Arc::new(streamed), object.clone(), url, finish))
+}
+
+impl StreamFinish {
+    pub(super) fn new(stream: Stream, store: &Arc<dyn Store>, clobber: Clobber) -> Self {
+        Self { stream: Arc::new(stream), store: Arc::clone(store), clobber, is_over: false }
+    }
+
+    async fn complete(&self) -> Result<()> {
+        let when = match self.clobber {
+            Clobber::Never => Precondition::Absent,
+            Clobber::Replace => Precondition::None,
+        };
+        let stream = &self.stream;
+        stream.settle().await?;
+        let (len, has_sent) = {
+            let state = stream.lock();
+            (state.len, state.parts.keys().any(|index| state.is_sent(*index)))
+        };
+        if !has_sent && len <= stream.sizes.size(0) {
+            let mut leaving = stream.leave(0)?;
+            leaving.ended(Ok(()));
+            let body = leaving.take();
+            return self.store.put(&stream.object, body, when).await.map(|_| ());
+        }
+        for index in 1..stream.sizes.count(len) {
+            stream.send_rest(index).await?;
+        }
+        stream.settle().await?;
+        stream.send(stream.leave(0)?)?;
+        stream.settle().await?;
+        stream.upload.complete(when).await.map(|_| ())
+    }
+}
+
+impl Stream {
+    /// Waits until everything that is under way has arrived.
+    async fn settle(&self) -> Result<()> {
+        let mut tasks = self.take_tasks();
+        while tasks.join_next().await.is_some() {}
+        self.lock().failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Sends a part that has gaps, when there is memory for it.
+    async fn send_rest(self: &Arc<Self>, index: u64) -> Result<()> {
+        let is_held = {
+            let state = self.lock();
+            match state.parts.get(&index).map(|part| &part.place) {
+                Some(Place::Sent) => return Ok(()),
+                place => matches!(place, Some(Place::Held(_))),
+            }
+        };
+        if !is_held && !self.has_room(&self.lock(), self.sizes.size(index)) {
+            self.settle().await?;
+        }
+        self.send(self.leave(index)?)
+    }
+
+    fn leave(self: &Arc<Self>, index: u64) -> Result<Leaving> {
+        let mut state = self.lock();
+        state.leave(self, index)
+    }
+
+    /// No more is written from now on.
+    fn end(&self) {
+        let mut state = self.lock();
+        state.is_over = true;
+        drop(state);
+        self.sent.notify_all();
+    }
+
+    /// Takes back what was sent, when nothing is under way any more.
+    async fn take_back(self: Arc<Self>) -> Result<()> {
+        self.end();
+        self.take_tasks().shutdown().await;
+        *self.lock() = State { is_over: true, ..State::default() };
+        self.upload.abort().await
+    }
+}
+
+impl Finish for StreamFinish {
+    fn commit(mut self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move {
+            self.stream.end();
+            let done = self.complete().await;
+            if done.is_err() {
+                // That the object could not be made is the error to tell.
+                _ = Arc::clone(&self.stream).take_back().await;
+            }
+            self.is_over = true;
+            done.map_err(|error| error.at_object(&self.stream.object))
+        })
+    }
+
+    fn abort(mut self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move {
+            let done = Arc::clone(&self.stream).take_back().await;
+            self.is_over = true;
+            done
+        })
+    }
+
+    fn check_sync(&self) -> Result<()> {
+        let message = "a file that is sent while it is written becomes true when it is closed, not before";
+        Err(Error::unsupported(message).at_object(&self.stream.object))
+    }
+}
+
+impl Drop for StreamFinish {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let (told, done) = mpsc::channel();
+        let stream = Arc::clone(&self.stream);
+        self.stream.runtime.spawn(async move {
+            let taken_back = stream.take_back().await;
+            // Nobody may be waiting any more.
+            _ = told.send(taken_back.is_ok());
+        });
+        // A thread of a runtime must not wait for it.
+        if Handle::try_current().is_err() {
+            _ = done.recv_timeout(PATIENCE);
+        }
+    }
+}

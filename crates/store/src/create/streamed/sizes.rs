@@ -1,0 +1,90 @@
+//! How an object is cut into parts.
+
+/// Sizes of parts: the same for a thousand parts, then twice as much, so that ten thousand reach more than 5 TiB and
+/// none exceeds what any provider takes (Azure: 4000 MiB). An offset alone tells its part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Bytes of the first parts.
+    pub(super) first: u64,
+    /// Parts of the same size in a row.
+    pub(super) run: u64,
+}
+
+/// Runs of parts (Amazon and Google allow 10,000 parts).
+const RUNS: u64 = 10;
+/// How often the size doubles.
+const DOUBLINGS: u64 = 8;
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { first: 8 << 20, run: 1000 }
+    }
+}
+
+impl Sizes {
+    /// Bytes of a part.
+    pub(super) fn size(self, index: u64) -> u64 {
+        self.first << (index / self.run).min(DOUBLINGS)
+    }
+
+    /// Where a part starts.
+    pub(super) fn start(self, index: u64) -> u64 {
+        let run = index / self.run;
+        let doubled = run.min(DOUBLINGS);
+        let before = self.run * self.first * ((1 << doubled) - 1);
+        before + (index - doubled * self.run) * self.size(index)
+    }
+
+    /// The part that holds an offset below [`most`](Self::most).
+    pub(super) fn index(self, offset: u64) -> u64 {
+        let run = (1..RUNS).take_while(|run| self.start(run * self.run) <= offset).count() as u64;
+        let first = run * self.run;
+        first + (offset - self.start(first)) / self.size(first)
+    }
+
+    /// Most bytes of an object.
+    pub(super) fn most(self) -> u64 {
+        self.start(RUNS * self.run)
+    }
+
+    /// Number of parts of an object; 0 for an empty one.
+    pub(super) fn count(self, len: u64) -> u64 {
+        len.checked_sub(1).map_or(0, |last| self.index(last) + 1)
+    }
+
+    /// The parts of a range: index, offset inside the part, and length.
+    pub(super) fn pieces(self, offset: u64, len: u64) -> impl Iterator<Item = (u64, u64, u64)> {
+        let end = offset + len;
+        let mut at = offset;
+        std::iter::from_fn(move || {
+            (at < end).then(|| {
+                let index = self.index(at);
+                let within = at - self.start(index);
+                let len = (self.size(index) - within).min(end - at);
+                at += len;
+                (index, within, len)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_follow_each_other_and_reach_five_tebibytes() {
+        let sizes = Sizes::default();
+        let mut at = 0;
+        for index in 0..RUNS * sizes.run {
+            let size = sizes.size(index);
+            assert_eq!(sizes.start(index), at);
+            assert_eq!([at, at + size - 1].map(|offset| sizes.index(offset)), [index; 2]);
+            assert!((8 << 20..=4000 << 20).contains(&size));
+            at += size;
+        }
+        assert_eq!(sizes.most(), at);
+        assert!(at > 5 << 40);
+        assert_eq!([0, 1, 8 << 20, (8 << 20) + 1].map(|len| sizes.count(len)), [0, 1, 1, 2]);
+    }
+}
