@@ -5,6 +5,7 @@ use crate::{Atomic, Error, Result, Selection, Values, Variable};
 use ncirrus_engine::{Plan, StoredChunk};
 use ncirrus_layout::Source;
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
+use ncirrus_store::Staged;
 use std::sync::Arc;
 
 impl Dataset {
@@ -73,8 +74,16 @@ impl Dataset {
     /// Makes everything written so far durable, and visible to others when the dataset is changed in place.
     ///
     /// # Errors
-    /// When writing fails; what was true before stays true.
+    /// When writing fails; what was true before stays true. `Unsupported` for a new single file that is sent to an
+    /// object store while it is written.
     pub fn sync(&self) -> Result<()> {
+        self.with_staged(Staged::check_sync)?;
+        self.commit()?;
+        self.with_staged(Staged::synced)
+    }
+
+    /// Puts everything written so far, and makes it true where it is written.
+    pub(crate) fn commit(&self) -> Result<()> {
         let open = self.open_for_writing()?;
         self.engine().block_on(open.writer.sync())
     }

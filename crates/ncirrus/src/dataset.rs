@@ -31,9 +31,10 @@ pub(crate) enum State {
 }
 
 pub(crate) struct Writing {
-    pub(crate) writer: Writer,
-    /// Where a new dataset waits until it is closed; gone afterwards.
+    /// Where a new dataset waits until it is closed; gone afterwards. Dropped before the writer, whose session may be
+    /// needed to take back what was sent.
     staged: Mutex<Option<Staged>>,
+    pub(crate) writer: Writer,
     closed: AtomicBool,
     kind: &'static str,
 }
@@ -80,10 +81,13 @@ impl Dataset {
         Ok(Self::writing(session, url, writer, staged, target.kind_name()))
     }
 
-    /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing.
+    /// Opens a dataset for reading and changing, in a session of its own. Opening changes nothing. Other programs that
+    /// lock files as HDF5 does cannot open a single file before the first sync, and cannot change it before it is
+    /// closed.
     ///
     /// # Errors
-    /// As [`open`](Self::open); `Unsupported` when the format or place cannot be changed.
+    /// As [`open`](Self::open); `Conflict` when another program has the file open; `Unsupported` when the format or
+    /// place cannot be changed.
     pub fn update(url: &str) -> Result<Self> {
         Self::update_with(url, &OpenOptions::default(), &Session::new()?)
     }
@@ -249,10 +253,16 @@ impl Dataset {
     /// When writing fails; a new dataset then does not appear.
     pub fn close(self) -> Result<()> {
         let State::Writing(open) = &self.0.state else { return Ok(()) };
-        self.sync()?;
+        self.commit()?;
         open.closed.store(true, Ordering::Release);
         let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
         staged.map_or(Ok(()), |staged| self.0.session.wait_for_store(&self.0.url, staged.commit()))
+    }
+
+    /// Does something with the place where the dataset is written, unless it was closed.
+    pub(crate) fn with_staged(&self, act: impl FnOnce(&Staged) -> Result<()>) -> Result<()> {
+        let State::Writing(open) = &self.0.state else { return Ok(()) };
+        open.staged.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(Ok(()), act)
     }
 
     pub(crate) fn state(&self) -> &State {

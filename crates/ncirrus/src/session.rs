@@ -22,6 +22,8 @@ pub struct Session {
 /// Makes a [`Session`]; everything has a default.
 pub struct SessionBuilder {
     engine: ncirrus_engine::SessionBuilder,
+    /// Bytes that uploads may hold, of those that the session may.
+    upload_memory: usize,
     stores: StoreOptions,
     #[cfg(feature = "plugins")]
     plugins: PluginOptions,
@@ -40,6 +42,7 @@ impl Session {
     pub fn builder() -> SessionBuilder {
         SessionBuilder {
             engine: ncirrus_engine::Session::builder(),
+            upload_memory: usize::MAX,
             stores: StoreOptions::default(),
             #[cfg(feature = "plugins")]
             plugins: PluginOptions::default(),
@@ -71,10 +74,12 @@ impl SessionBuilder {
         self
     }
 
-    /// Bytes that reading and writing may hold besides the caller's own buffers.
+    /// Bytes that reading and writing may hold besides the caller's own buffers; uploads get a quarter of them, or as
+    /// many as the stores' options say when these are fewer.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.engine = self.engine.memory(bytes);
+        self.upload_memory = bytes / 4;
         self
     }
 
@@ -141,6 +146,8 @@ impl SessionBuilder {
         let engine = self.engine;
         #[cfg(feature = "plugins")]
         let engine = engine.registry(Registry::with_plugins(self.plugins));
-        Ok(Session { engine: engine.build()?, stores: self.stores, drivers: Arc::new(drivers) })
+        let upload_memory = self.stores.upload_memory.min(self.upload_memory);
+        let stores = StoreOptions { upload_memory, ..self.stores };
+        Ok(Session { engine: engine.build()?, stores, drivers: Arc::new(drivers) })
     }
 }
