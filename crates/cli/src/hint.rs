@@ -24,11 +24,8 @@ fn hint(error: &Error) -> Option<&'static str> {
         }
         ErrorKind::NotFound => "check the path; a URL needs its scheme, such as s3:// or https://",
         ErrorKind::Denied => "check the permissions, or for object stores the credentials in the environment",
-        ErrorKind::Unsupported if says("HDF5 files cannot be written") => {
-            "choose another kind: -k nczarr holds all that netCDF-4 has"
-        }
         ErrorKind::Unsupported if says("netCDF-3") || says("classic") => {
-            "choose a richer kind: -k nc5 or -k nczarr"
+            "choose a richer kind: -k nc5, -k nc4 or -k nczarr"
         }
         ErrorKind::Unsupported if says("codec") && says("is not known") => {
             "`ncirrus filters -v` lists the filters that are there; HDF5_PLUGIN_PATH names directories of plugins"
@@ -36,6 +33,7 @@ fn hint(error: &Error) -> Option<&'static str> {
         ErrorKind::Unsupported if says("codec") => {
             "store it otherwise: --codec zstd, -d LEVEL, or -d 0 for no filters"
         }
+        ErrorKind::Unsupported if says("65535") => "store it as a variable, or choose -k nczarr",
         ErrorKind::Invalid if says("scheme") => "known schemes: file, http, https, s3, gs, gs3, az, abfs",
         ErrorKind::Malformed if says("HTML") => {
             "the address is that of a web page; use the address of the data"

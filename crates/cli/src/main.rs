@@ -14,7 +14,7 @@ use std::process::ExitCode;
 ///
 /// A dataset is named by a path or URL: a netCDF-3 or netCDF-4/HDF5 file, a directory or zip with NCZarr or Zarr,
 /// file://, http(s)://, s3://, gs://, az://. What it is is found by looking; a fragment such as `#mode=nczarr,file` is
-/// accepted and says, for a target, what to make. netCDF-4/HDF5 files are read, but not written yet.
+/// accepted and says, for a target, what to make. netCDF-4/HDF5 files are read and written.
 #[derive(Parser)]
 #[command(name = "ncirrus", version, after_help = exit::HELP, max_term_width = 110)]
 struct Cli {

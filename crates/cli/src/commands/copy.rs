@@ -2,8 +2,8 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, Dialect, Error, FilterRule, Filters, Kind,
-    Progress, QuantizeRule, Result, Session, VariableSelect,
+    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, DefaultChunks, Dialect, Error, FilterRule,
+    Filters, Kind, Progress, QuantizeRule, Result, Session, Structures, VariableSelect,
 };
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use std::time::Duration;
 #[command(after_help = "Examples:
   ncirrus copy sst.nc sst.zarr                            netCDF-3 to NCZarr
   ncirrus copy sst.zarr sst.nc -k nc5                     and back, as CDF-5
+  ncirrus copy sst.zarr sst.nc4                           as netCDF-4
   ncirrus copy -c time/1,lat/,lon/ -d 4 -s a.nc b.zarr    rechunked and compressed
   ncirrus copy --select 'sst[0:10:2,5,:]' a.zarr b.nc     a box with its coordinates
   ncirrus copy -F 't,zstd,level=5' -F 'p|q,2|1,4' a.nc b.zarr
@@ -73,6 +74,16 @@ pub(crate) struct Args {
     /// Make unlimited dimensions fixed.
     #[arg(short = 'u', long)]
     fixed: bool,
+    /// Which HDF5 shall read a netCDF-4 copy: v18 (1.8 and newer) or v110 (1.10 and newer; faster chunk indexes).
+    #[arg(long, value_enum, value_name = "VERSION", default_value = "v18")]
+    libver: LibraryVersion,
+    /// Chunk shapes of a netCDF-4 copy where none is given: balanced (about 4 MiB, for maps and series alike) or
+    /// netcdf-c.
+    #[arg(long, value_enum, value_name = "RULE", default_value = "balanced")]
+    default_chunks: DefaultChunksName,
+    /// Begin chunks of a netCDF-4 copy at multiples of this many bytes, a power of two.
+    #[arg(long, value_name = "BYTES")]
+    align: Option<u64>,
     /// Replace the target if it is a dataset.
     #[arg(long)]
     overwrite: bool,
@@ -100,6 +111,26 @@ enum KindName {
     Zarr2,
     /// Zarr v3, with NCZarr's information unless --dialect plain.
     Zarr3,
+}
+
+/// Versions of HDF5.
+#[derive(Clone, Copy, ValueEnum)]
+enum LibraryVersion {
+    /// HDF5 1.8 and newer.
+    #[value(name = "v18", alias = "earliest")]
+    V18,
+    /// HDF5 1.10 and newer.
+    #[value(name = "v110", alias = "latest")]
+    V110,
+}
+
+/// Rules for chunk shapes.
+#[derive(Clone, Copy, ValueEnum)]
+enum DefaultChunksName {
+    /// About 4 MiB, for reading of maps and of series alike.
+    Balanced,
+    /// As netCDF-C does.
+    NetcdfC,
 }
 
 /// Dialects by their short names.
@@ -141,6 +172,9 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
             array_dimensions: !args.no_array_dimensions,
             consolidated: !args.no_consolidated,
             overwrite: args.overwrite,
+            structures: args.libver.into(),
+            default_chunks: args.default_chunks.into(),
+            align: args.align,
             ..CreateOptions::default()
         },
         chunks: args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<_>>()?,
@@ -212,6 +246,24 @@ impl From<KindName> for Kind {
             KindName::Nczarr => Self::NcZarr,
             KindName::Zarr2 => Self::Zarr2,
             KindName::Zarr3 => Self::Zarr3,
+        }
+    }
+}
+
+impl From<LibraryVersion> for Structures {
+    fn from(version: LibraryVersion) -> Self {
+        match version {
+            LibraryVersion::V18 => Self::V18,
+            LibraryVersion::V110 => Self::V110,
+        }
+    }
+}
+
+impl From<DefaultChunksName> for DefaultChunks {
+    fn from(name: DefaultChunksName) -> Self {
+        match name {
+            DefaultChunksName::Balanced => Self::Balanced,
+            DefaultChunksName::NetcdfC => Self::NetcdfC,
         }
     }
 }

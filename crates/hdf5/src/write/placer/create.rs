@@ -157,9 +157,9 @@ impl Creation {
                     _ => {
                         if let Some(old) = old {
                             if is_open {
-                                space.free(old.addr, old.len)
+                                space.free(old.addr, old.len);
                             } else {
-                                space.leave(old.addr, old.len)
+                                space.leave(old.addr, old.len);
                             }
                         }
                         space.take(len, align)
