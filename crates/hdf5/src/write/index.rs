@@ -12,6 +12,7 @@ pub(crate) use grid::Grid;
 
 use super::space::Space;
 use super::{Change, Patch, Stored};
+use crate::cursor::all_ones;
 use crate::file::{Addr, File, Sizes};
 use crate::place::IndexKind;
 use ncirrus_layout::{Error, Result, Step, View};
@@ -106,17 +107,35 @@ pub(crate) fn update(
     space: &mut Space,
 ) -> Step<Updated> {
     let place = &mut |len| space.take(len, 8);
-    let Some(addr) = addr else { return Ok(begin(file, kind, grid, chunks, place)?) };
-    if chunks.is_empty() {
-        return Ok(Updated::default());
-    }
-    match kind {
-        IndexKind::BTree1 => btree1::update(view, file, addr, grid, chunks, place),
-        IndexKind::BTree2 => btree2::update(view, file, addr, grid, chunks, place),
-        IndexKind::FixedArray { .. } => fixed::update(view, file, addr, grid, chunks, place),
-        IndexKind::ExtensibleArray { .. } => extensible::update(view, file, addr, grid, chunks, place),
-        IndexKind::Single { .. } => Ok(Updated { layout: Some(single(grid, chunks)?), ..Updated::default() }),
-        IndexKind::Implicit => Ok(stays_implicit(addr, grid, chunks)?),
+    let updated = match (kind, addr) {
+        _ if chunks.is_empty() => Updated::default(),
+        (IndexKind::Single { .. }, _) => {
+            Updated { layout: Some(single(grid, chunks)?), ..Updated::default() }
+        }
+        (_, None) => begin(file, kind, grid, chunks, place)?,
+        (IndexKind::BTree1, Some(addr)) => btree1::update(view, file, addr, grid, chunks, place)?,
+        (IndexKind::BTree2, Some(addr)) => btree2::update(view, file, addr, grid, chunks, place)?,
+        (IndexKind::FixedArray { .. }, Some(addr)) => fixed::update(view, file, addr, grid, chunks, place)?,
+        (IndexKind::ExtensibleArray { .. }, Some(addr)) => {
+            extensible::update(view, file, addr, grid, chunks, place)?
+        }
+        (IndexKind::Implicit, Some(addr)) => stays_implicit(addr, grid, chunks)?,
+    };
+    Ok(updated.fitting(chunks, file.sizes)?)
+}
+
+impl Updated {
+    /// Refuses what lies beyond the addresses of the file.
+    fn fitting(self, chunks: &Chunks, sizes: Sizes) -> Result<Self> {
+        let new = self.change.fresh.iter().map(|patch| patch.addr);
+        let last = new.chain(chunks.values().map(|stored| stored.addr)).max();
+        match last {
+            Some(last) if last.0 >= all_ones(sizes.offsets) => Err(Error::limit(format!(
+                "address {} in a file with addresses of {} bytes",
+                last.0, sizes.offsets
+            ))),
+            _ => Ok(self),
+        }
     }
 }
 
@@ -129,7 +148,7 @@ fn begin(
     place: &mut dyn FnMut(u64) -> Addr,
 ) -> Result<Updated> {
     let built = match kind {
-        IndexKind::BTree1 if !chunks.is_empty() => {
+        IndexKind::BTree1 => {
             let (patches, addr) = btree1::build(grid, chunks, file.sizes, file.ranks.chunk, place)?;
             Built { patches, addr: Some(addr), kind }
         }

@@ -36,7 +36,7 @@ fn small(filtered: bool, version: u8, kind: IndexKind) -> Grid {
 
 fn stored(grid: &Grid, seed: u64) -> Stored {
     let plain: u64 = grid.chunk.iter().product::<u64>() * grid.element;
-    let addr = Addr((1 << 40) + seed * 1000);
+    let addr = Addr((1 << 30) + seed * 1000);
     if grid.filtered {
         return Stored { addr, len: 1 + seed % (2 * plain), mask: u32::try_from(seed % 4).unwrap_or(0) };
     }
@@ -123,11 +123,11 @@ fn a_tree_that_grows_at_its_end_takes_no_more_space_than_one_that_is_built(
     let mut world = World::new(kind, grid.clone());
     world.rank = 4;
     for number in 0..300 {
-        world.change(chunks(&grid, [number], 0)).expect("a change");
+        world.change(&chunks(&grid, [number], 0)).expect("a change");
     }
     let mut built = World::new(kind, grid.clone());
     built.rank = 4;
-    built.change(chunks(&grid, 0..300, 0)).expect("an index");
+    built.change(&chunks(&grid, 0..300, 0)).expect("an index");
     let (grown, once) = (world.space.end(), built.space.end());
     // Every node of the path may have two places.
     assert!(grown <= once + 8 * 2048, "{grown} bytes, {once} when built at once");
@@ -139,13 +139,13 @@ fn siblings_of_copied_nodes_know_each_other() {
     let mut world = World::new(IndexKind::BTree1, grid.clone());
     world.rank = 2;
     for step in [7, 11, 3, 1] {
-        world.change(chunks(&grid, (0..200).step_by(step), 5 * step as u64)).expect("a change");
-        assert_level(&world, vec![world.addr.expect("a tree").0]);
+        world.change(&chunks(&grid, (0..200).step_by(step), 5 * step as u64)).expect("a change");
+        assert_level(&world, &[world.addr.expect("a tree").0]);
     }
 }
 
 /// The nodes of a level lead from one to the next and back, and so below.
-fn assert_level(world: &World, nodes: Vec<u64>) {
+fn assert_level(world: &World, nodes: &[u64]) {
     let number = |at: u64| {
         let at = usize::try_from(at).expect("small");
         u64::from_le_bytes(world.bytes[at..at + 8].try_into().expect("eight"))
@@ -162,7 +162,7 @@ fn assert_level(world: &World, nodes: Vec<u64>) {
         }
     }
     if !below.is_empty() {
-        assert_level(world, below);
+        assert_level(world, &below);
     }
 }
 
@@ -182,7 +182,7 @@ fn a_single_chunk_is_in_the_layout() {
     let grid = grid(&[4], &[4], &[false], true, 4);
     let mut world = World::new(IndexKind::Single { filtered: None }, grid.clone());
     world.build(chunks(&grid, [0], 3)).expect("an index");
-    world.change(chunks(&grid, [0], 17)).expect("a change");
+    world.change(&chunks(&grid, [0], 17)).expect("a change");
     assert_eq!(world.kind, IndexKind::Single { filtered: Some((18, 1)) });
 }
 
@@ -192,8 +192,8 @@ fn chunks_of_an_index_without_records_stay_where_they_are() {
     let mut world = World::new(IndexKind::Implicit, grid.clone());
     let at = |number: u64| (vec![number], Stored { addr: Addr(800 + 8 * number), len: 8, mask: 0 });
     world.build((0..3).map(at).collect()).expect("an index");
-    world.change([at(1)].into()).expect("no change");
-    assert!(world.change([(vec![1], Stored { addr: Addr(80), len: 8, mask: 0 })].into()).is_err());
+    world.change(&[at(1)].into()).expect("no change");
+    assert!(world.change(&[(vec![1], Stored { addr: Addr(80), len: 8, mask: 0 })].into()).is_err());
     assert!(world.build((0..2).map(at).collect()).is_err(), "a chunk is missing");
 }
 
@@ -208,6 +208,15 @@ fn chunks_that_the_index_has_no_place_for_are_errors() {
     let far = Stored { len: 1 << 32, ..one };
     let mut old = World::new(IndexKind::BTree1, grid);
     assert!(old.build([(vec![0, 0], far)].into()).is_err(), "sizes have four bytes");
+}
+
+#[test]
+fn addresses_that_a_file_has_no_room_for_are_errors() {
+    let grid = small(true, 3, IndexKind::BTree1);
+    let mut world = World::new(IndexKind::BTree1, grid.clone());
+    world.sizes = Sizes { offsets: 4, lengths: 4 };
+    let far = Stored { addr: Addr(1 << 32), ..stored(&grid, 1) };
+    assert!(world.plan(&[(vec![0, 0], far)].into()).is_err());
 }
 
 fn any_kind() -> impl Strategy<Value = (IndexKind, u8)> {
@@ -228,10 +237,12 @@ proptest! {
         filtered: bool,
         is_built: bool,
         rank in 1u16..4,
+        sizes in prop::sample::select(vec![(8, 8), (4, 8), (8, 4), (4, 4)]),
         changes in prop::collection::vec(prop::collection::btree_set(0u64..120, 1..40), 1..6),
     ) {
         let grid = small(filtered, version, kind);
         let mut world = World::new(kind, grid.clone());
+        world.sizes = Sizes { offsets: sizes.0, lengths: sizes.1 };
         for (seed, numbers) in (1u64..).zip(changes) {
             let chunks = chunks(&grid, numbers, 200 * seed);
             if is_built && seed == 1 {
@@ -240,7 +251,7 @@ proptest! {
             }
             // Trees that are built have the rank of new files.
             world.rank = if is_built { 32 } else { rank };
-            world.change(chunks).expect("a change");
+            world.change(&chunks).expect("a change");
         }
     }
 

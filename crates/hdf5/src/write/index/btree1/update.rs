@@ -25,13 +25,16 @@ struct Touched {
     upper: Option<Key>,
 }
 
+/// The siblings of a node: left and right.
+type Links = (Option<Addr>, Option<Addr>);
+
 /// What is known of a tree before it is changed.
 struct Paths {
     form: Form,
     /// From the root down.
     levels: Vec<Vec<Touched>>,
-    /// Siblings of touched nodes that are none themselves, as far as both agree: left and right.
-    siblings: HashMap<Addr, (Option<Addr>, Option<Addr>)>,
+    /// The links of siblings of touched nodes that are none themselves.
+    siblings: HashMap<Addr, Links>,
 }
 
 pub(in crate::write::index) fn update(
@@ -188,7 +191,7 @@ fn siblings(
     file: &File,
     form: &Form,
     levels: &[Vec<Touched>],
-) -> Step<HashMap<Addr, (Option<Addr>, Option<Addr>)>> {
+) -> Step<HashMap<Addr, Links>> {
     let mut seen: HashSet<Addr> = levels.iter().flatten().map(|touched| touched.node.addr).collect();
     let neighbours = levels.iter().flatten().flat_map(|touched| {
         let node = &touched.node;

@@ -170,12 +170,10 @@ impl Touched {
         }
         let mut wanted: Vec<Self> = Vec::new();
         for record in std::mem::take(&mut self.records) {
-            let child = match self.row.records.binary_search_by(|own| own.cmp(&record, rank)) {
-                Ok(_) => {
-                    self.records.push(record);
-                    continue;
-                }
-                Err(child) => child,
+            let found = self.row.records.binary_search_by(|own| own.cmp(&record, rank));
+            let Err(child) = found else {
+                self.records.push(record);
+                continue;
             };
             match (wanted.last_mut(), self.row.children.get(child)) {
                 (Some(last), _) if last.child == child => last.records.push(record),

@@ -154,7 +154,7 @@ fn made() -> Vec<(String, Made)> {
             made.world.build(chunks).unwrap();
             for (value, cells) in (2..).zip(then.chunks(then.len().div_ceil(3))) {
                 let chunks = made.data(cells.to_vec(), value);
-                made.world.change(chunks).unwrap();
+                made.world.change(&chunks).unwrap();
             }
             all.push((format!("{name} {filtered}.h5"), made));
         }

@@ -50,22 +50,22 @@ impl World {
     }
 
     /// Makes a change, and reads the index after every single write.
-    pub(super) fn change(&mut self, chunks: Chunks) -> Result<()> {
-        let Updated { change, layout } = self.plan(&chunks)?;
+    pub(super) fn change(&mut self, chunks: &Chunks) -> Result<()> {
+        let Updated { change, layout } = self.plan(chunks)?;
         let old = self.chunks.clone();
         change.fresh.iter().for_each(|patch| self.put(patch));
-        assert_eq!(self.read(&chunks), self.expected(&old, &chunks), "what is new changes nothing");
+        assert_eq!(self.read(chunks), self.expected(&old, chunks), "what is new changes nothing");
         let mut new = old.clone();
         new.extend(chunks.clone());
         for patch in &change.then {
             self.put(patch);
-            self.assert_between(&old, &new, &chunks);
+            self.assert_between(&old, &new, chunks);
         }
         if let Some((kind, addr)) = layout {
             (self.kind, self.addr) = (kind, Some(addr));
         }
         self.chunks = new.clone();
-        assert_eq!(self.read(&chunks), self.expected(&new, &chunks), "all is changed");
+        assert_eq!(self.read(chunks), self.expected(&new, chunks), "all is changed");
         for (addr, len) in change.released {
             self.space.leave(addr, len);
         }
