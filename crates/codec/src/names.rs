@@ -1,6 +1,7 @@
 //! Names and parameters of codecs in HDF5, Zarr v2 and Zarr v3, and translation between them.
 //!
 //! In between, every description has the parameters of Zarr v2 (numcodecs), whatever it came from.
+mod bytes;
 mod complete;
 mod hdf5;
 mod registered;
@@ -12,6 +13,7 @@ use crate::parameters::Parameters;
 use crate::{CodecError, Element};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::{Map, Value};
+pub use bytes::make_same_bytes;
 pub use complete::complete;
 pub(crate) use table::{Kind, Name, TABLE};
 
