@@ -28,4 +28,4 @@ pub use dataset::Dataset;
 pub use plan::{Plan, PlannedRequest, PlannedSource};
 pub use read::Report;
 pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics};
-pub use write::{Copied, Writer, copy_selection, copy_variable};
+pub use write::{Copied, CopyPlan, EncodedChunk, Writer, copy_selection, copy_variable, plan_copy};

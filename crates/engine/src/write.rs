@@ -18,6 +18,7 @@ mod cells;
 mod commit;
 mod copy;
 mod definitions;
+mod encoded;
 mod load;
 mod put;
 mod read;
@@ -29,7 +30,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{Copied, copy_selection, copy_variable};
+pub use copy::{Copied, CopyPlan, copy_selection, copy_variable, plan_copy};
+pub use encoded::EncodedChunk;
 
 use crate::dataset::Dataset;
 use crate::drive::Context;

@@ -1,10 +1,19 @@
-//! Copying variables from one dataset to another, in blocks that fit the memory.
+//! Copying variables from one dataset to another, in parts that fit the memory.
+mod blocks;
+mod both;
+mod chunks;
+mod plan;
+mod route;
+
+pub use plan::CopyPlan;
+
 use super::Writer;
 use crate::convert::{self, Quantize};
 use crate::dataset::Dataset;
-use futures_util::future;
-use ncirrus_layout::{ChunkGrid, Error, Layout, Result};
-use ncirrus_model::{AxisSelection, Model, Selection, Values, VarId};
+use chunks::Found;
+use ncirrus_layout::{Cells, Error, Result};
+use ncirrus_model::{AxisSelection, Model, Region, Selection, Values, VarId, Variable};
+use route::Route;
 
 /// What was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,9 +25,10 @@ pub struct Copied {
 }
 
 /// Copies the selected elements of a variable to a variable of the same shape as the selection, converting numbers
-/// where the types differ, and quantizing them when that is asked for. Only a few chunks are in memory at a time; the next ones are read while these are written.
+/// where the types differ, and quantizing them when that is asked for. Chunks that would be encoded as they are pass
+/// through; the others are decoded as seldom as the memory allows. [`plan_copy`] tells how.
 ///
-/// `progress` is called with the number of elements after each block.
+/// `progress` is called with the number of elements after each part.
 ///
 /// # Errors
 /// What reading or writing fails with; `Invalid` when the shapes or types do not fit each other, or a value has no
@@ -30,49 +40,27 @@ pub async fn copy_selection(
     quantize: Option<Quantize>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Copied> {
-    let (source, from_var) = from;
-    let (writer, to_var) = to;
-    selection
-        .check(&source.model().shape(from_var))
-        .map_err(|error| located(error.into(), source, from_var))?;
-    let shape = selection.shape();
-    check_room(&writer.model(), to_var, &shape)?;
-    if shape.contains(&0) {
+    let copy = Copying::new(from, selection, to, quantize)?;
+    if copy.shape.contains(&0) {
         return Ok(Copied::default());
     }
-    let block = block_shape(source, from_var, selection, writer, to_var).await?;
-    let mut blocks = Blocks { shape: &shape, block, at: Some(vec![0; shape.len()]) };
-    let mut copied = Copied::default();
-    let mut next = match blocks.next() {
-        Some(part) => Some((source.read(from_var, &sub_selection(selection, &part)).await?, part)),
-        None => None,
-    };
-    while let Some((values, part)) = next.take() {
-        let (mut values, report) = converted(source, from_var, writer, to_var, values)?;
-        if let Some(quantize) = quantize {
-            let fill = writer.model().variable(to_var).and_then(ncirrus_model::Variable::fill_value);
-            let fill = fill.unwrap_or_else(|| values.empty_like());
-            quantize.apply_in_turn(&mut values, &fill, |index| is_odd(index, &part, &shape));
-        }
-        let following = blocks.next();
-        let read = async {
-            match following {
-                None => Ok(None),
-                Some(part) => {
-                    let values = source.read(from_var, &sub_selection(selection, &part)).await?;
-                    Ok::<_, Error>(Some((values, part)))
-                }
-            }
-        };
-        let selected = Selection::slab(&part.0, &part.1);
-        let (read, written) = future::join(read, writer.write(to_var, &selected, &values)).await;
-        written?;
-        copied.elements += values.len() as u64;
-        copied.out_of_range += report as u64;
-        progress(values.len() as u64);
-        next = read?;
-    }
-    Ok(copied)
+    let route = copy.route().await?;
+    copy.run(&route, progress).await
+}
+
+/// What [`copy_selection`] will do, without doing it. The format of the destination sees its definitions; of the source
+/// nothing but index nodes is read.
+///
+/// # Errors
+/// As [`copy_selection`], as far as it can be known before.
+pub async fn plan_copy(
+    from: (&Dataset, VarId),
+    selection: &Selection,
+    to: (&Writer, VarId),
+    quantize: Option<Quantize>,
+) -> Result<CopyPlan> {
+    let copy = Copying::new(from, selection, to, quantize)?;
+    copy.plan().await
 }
 
 /// Copies all elements of a variable, see [`copy_selection`].
@@ -84,20 +72,156 @@ pub async fn copy_variable(from: &Dataset, from_var: VarId, to: &Writer, to_var:
     copy_selection((from, from_var), &all, (to, to_var), None, &|_| ()).await
 }
 
+/// A copy of one variable.
+struct Copying<'a> {
+    source: &'a Dataset,
+    from: VarId,
+    selection: &'a Selection,
+    writer: &'a Writer,
+    to: VarId,
+    quantize: Option<Quantize>,
+    /// Of the selection.
+    shape: Vec<u64>,
+}
+
+/// What is copied at once.
+enum Part {
+    /// A box of the result.
+    Block(Region),
+    /// Chunks of both.
+    Chunks(Cells),
+}
+
+/// A part that was read.
+enum Read {
+    Block(Region, Values),
+    Chunks(Found),
+}
+
+impl<'a> Copying<'a> {
+    /// Checks that the selection fits both variables.
+    fn new(
+        (source, from): (&'a Dataset, VarId),
+        selection: &'a Selection,
+        (writer, to): (&'a Writer, VarId),
+        quantize: Option<Quantize>,
+    ) -> Result<Self> {
+        let copy = Self { source, from, selection, writer, to, quantize, shape: selection.shape() };
+        let checked = selection.check(&source.model().shape(from));
+        checked.map_err(|error| copy.located(error.into()))?;
+        check_room(&writer.model(), to, &copy.shape)?;
+        Ok(copy)
+    }
+
+    async fn run(&self, route: &Route, progress: &(dyn Fn(u64) + Sync)) -> Result<Copied> {
+        let (mut parts, overlaps) = (route.parts(&self.shape), route.overlaps());
+        let mut copied = Copied::default();
+        if let Route::Chunks(_) = route {
+            self.writer.grow_to(self.to, &self.shape).await?;
+        }
+        let mut next = self.read(route, parts.next()).await?;
+        while let Some(part) = next.take() {
+            let following = if overlaps { parts.next() } else { None };
+            let (read, written) = both::both(self.read(route, following), self.write(part)).await?;
+            let written = written?;
+            copied.elements += written.elements;
+            copied.out_of_range += written.out_of_range;
+            progress(written.elements);
+            next = read?;
+            if !overlaps {
+                next = self.read(route, parts.next()).await?;
+            }
+        }
+        Ok(copied)
+    }
+
+    async fn read(&self, route: &Route, part: Option<Part>) -> Result<Option<Read>> {
+        Ok(match (part, route) {
+            (Some(Part::Block(region)), _) => {
+                let values = self.read_block(&region).await?;
+                Some(Read::Block(region, values))
+            }
+            (Some(Part::Chunks(cells)), Route::Chunks(passing)) => {
+                Some(Read::Chunks(passing.find(self, &cells).await?))
+            }
+            _ => None,
+        })
+    }
+
+    async fn read_block(&self, region: &Region) -> Result<Values> {
+        self.source.read(self.from, &self.part_of_selection(region)).await
+    }
+
+    async fn write(&self, part: Read) -> Result<Copied> {
+        let found = match part {
+            Read::Block(region, values) => return self.write_block(&region, values).await,
+            Read::Chunks(found) => found,
+        };
+        let mut copied = Copied { elements: found.elements, out_of_range: 0 };
+        self.writer.write_encoded(self.to, found.encoded).await?;
+        for region in found.others {
+            let values = self.read_block(&region).await?;
+            copied.elements += self.write_block(&region, values).await?.elements;
+        }
+        Ok(copied)
+    }
+
+    async fn write_block(&self, region: &Region, values: Values) -> Result<Copied> {
+        let (mut values, out_of_range) = self.converted(values)?;
+        if let Some(quantize) = self.quantize {
+            let fill = self.writer.model().variable(self.to).and_then(Variable::fill_value);
+            let fill = fill.unwrap_or_else(|| values.empty_like());
+            quantize.apply_in_turn(&mut values, &fill, |index| is_odd(index, region, &self.shape));
+        }
+        let selected = Selection::slab(&region.start, &region.count);
+        self.writer.write(self.to, &selected, &values).await?;
+        Ok(Copied { elements: values.len() as u64, out_of_range })
+    }
+
+    /// The values in the type of the destination, and how many of them were out of its range.
+    fn converted(&self, values: Values) -> Result<(Values, u64)> {
+        let model = self.writer.model();
+        let wanted = model.variable(self.to).and_then(|variable| model.base_atomic(variable.ty));
+        match (wanted, values.atomic()) {
+            (Some(wanted), Some(found)) if wanted != found => {
+                let (values, report) = convert::cast(&values, wanted).map_err(|error| self.located(error))?;
+                Ok((values, report.count as u64))
+            }
+            _ => Ok((values, 0)),
+        }
+    }
+
+    /// What is selected for a box of the result.
+    fn part_of_selection(&self, region: &Region) -> Selection {
+        let ranges = region.start.iter().zip(&region.count);
+        let axes = self.selection.axes().iter().zip(ranges).map(|(axis, (first, count))| match axis {
+            AxisSelection::Slice { start, stride, .. } => {
+                AxisSelection::Slice { start: start + first * stride, count: *count, stride: *stride }
+            }
+            AxisSelection::Indices(indices) => {
+                let indices = indices.iter().skip(usize::try_from(*first).unwrap_or(usize::MAX));
+                let count = usize::try_from(*count).unwrap_or(usize::MAX);
+                AxisSelection::Indices(indices.take(count).copied().collect())
+            }
+        });
+        Selection::new(axes.collect())
+    }
+
+    fn located(&self, error: Error) -> Error {
+        error.at_path(self.source.model().variable_path(self.from))
+    }
+}
+
 /// Whether the element at `index` of a block stands at an odd place of the whole array, in row-major order.
-fn is_odd(index: usize, (start, count): &(Vec<u64>, Vec<u64>), shape: &[u64]) -> bool {
+fn is_odd(index: usize, block: &Region, shape: &[u64]) -> bool {
     let (mut rest, mut stride, mut odd) = (index as u64, 1u64, 0u64);
-    for ((start, count), len) in start.iter().zip(count).zip(shape).rev() {
+    for ((start, count), len) in block.start.iter().zip(&block.count).zip(shape).rev() {
         let at = start.wrapping_add(rest.checked_rem(*count).unwrap_or(0));
         rest = rest.checked_div(*count).unwrap_or(0);
         odd ^= at & stride & 1;
         stride = stride.wrapping_mul(*len);
     }
     odd == 1
-}
-
-fn located(error: Error, source: &Dataset, var: VarId) -> Error {
-    error.at_path(source.model().variable_path(var))
 }
 
 /// Fixed dimensions of the destination must be as long as what is copied.
@@ -110,115 +234,4 @@ fn check_room(model: &Model, var: VarId, shape: &[u64]) -> Result<()> {
     }
     let message = format!("a variable of shape {there:?} cannot take elements of shape {shape:?}");
     Err(Error::invalid(message).at_path(model.variable_path(var)))
-}
-
-fn converted(
-    source: &Dataset,
-    from_var: VarId,
-    writer: &Writer,
-    to_var: VarId,
-    values: Values,
-) -> Result<(Values, usize)> {
-    let model = writer.model();
-    let wanted = model.variable(to_var).and_then(|variable| model.base_atomic(variable.ty));
-    match (wanted, values.atomic()) {
-        (Some(wanted), Some(found)) if wanted != found => {
-            let cast = convert::cast(&values, wanted).map_err(|error| located(error, source, from_var))?;
-            Ok((cast.0, cast.1.count))
-        }
-        _ => Ok((values, 0)),
-    }
-}
-
-/// The part of a selection that belongs to a block of its result: first element and length per axis.
-fn sub_selection(selection: &Selection, (start, count): &(Vec<u64>, Vec<u64>)) -> Selection {
-    let axes =
-        selection.axes().iter().zip(start.iter().zip(count)).map(|(axis, (first, count))| match axis {
-            AxisSelection::Slice { start, stride, .. } => {
-                AxisSelection::Slice { start: start + first * stride, count: *count, stride: *stride }
-            }
-            AxisSelection::Indices(indices) => {
-                let indices = indices.iter().skip(usize::try_from(*first).unwrap_or(usize::MAX));
-                let count = usize::try_from(*count).unwrap_or(usize::MAX);
-                AxisSelection::Indices(indices.take(count).copied().collect())
-            }
-        });
-    Selection::new(axes.collect())
-}
-
-/// The shape of blocks: whole chunks of the destination, and of the source where memory allows, as many as fit.
-async fn block_shape(
-    source: &Dataset,
-    from_var: VarId,
-    selection: &Selection,
-    writer: &Writer,
-    to_var: VarId,
-) -> Result<Vec<u64>> {
-    let shape = selection.shape();
-    let model = source.model();
-    let element = model.variable(from_var).and_then(|variable| model.packed_len(variable.ty));
-    let budget = (writer.window_budget() as u64 / 2).clamp(1 << 16, 64 << 20) / element.unwrap_or(64).max(1);
-    let cells = writer.cell_lengths(to_var).await?;
-    let mut block: Vec<u64> = (0..shape.len()).map(|axis| cells.get(axis).copied().unwrap_or(1)).collect();
-    if let Layout::Grid { grid: ChunkGrid::Regular(chunks), .. } = &source.source(from_var).await?.layout
-        && selection.as_region().is_some()
-    {
-        let larger = block.iter().zip(chunks).map(|(cell, chunk)| chunk.div_ceil(*cell) * cell);
-        let larger: Vec<u64> = larger.collect();
-        if size_of(&larger, &shape) <= budget {
-            block = larger;
-        }
-    }
-    for axis in (0..shape.len()).rev() {
-        let times = (budget / size_of(&block, &shape).max(1)).max(1);
-        if let (Some(len), Some(whole)) = (block.get_mut(axis), shape.get(axis)) {
-            let unit = *len;
-            *len = unit.saturating_mul(times).min(whole.div_ceil(unit).saturating_mul(unit));
-        }
-    }
-    Ok(block)
-}
-
-/// Elements of a block that is cut at the end of the array.
-fn size_of(block: &[u64], shape: &[u64]) -> u64 {
-    block.iter().zip(shape).fold(1, |product, (len, whole)| product.saturating_mul(*len.min(whole)))
-}
-
-/// Blocks of an array in row-major order: first element and length per axis.
-struct Blocks<'a> {
-    shape: &'a [u64],
-    block: Vec<u64>,
-    at: Option<Vec<u64>>,
-}
-
-impl Iterator for Blocks<'_> {
-    type Item = (Vec<u64>, Vec<u64>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let start = self.at.take()?;
-        let lens = start.iter().zip(&self.block).zip(self.shape);
-        let count = lens.map(|((start, len), whole)| (*len).min(whole - start)).collect();
-        let mut next = start.clone();
-        for ((slot, len), whole) in next.iter_mut().zip(&self.block).zip(self.shape).rev() {
-            *slot = slot.saturating_add(*len);
-            if *slot < *whole {
-                self.at = Some(next);
-                break;
-            }
-            *slot = 0;
-        }
-        Some((start, count))
-    }
-}
-
-impl Writer {
-    /// The lengths of a variable's cells per axis; of the first ones where they differ.
-    async fn cell_lengths(&self, var: VarId) -> Result<Vec<u64>> {
-        let _shared = self.gate.read().await;
-        self.check_usable()?;
-        self.define().await?;
-        let (target, _) = self.target(var)?;
-        let first = vec![0; target.encoding.grid.rank()];
-        Ok(target.encoding.grid.cell_shape(&first).unwrap_or_default())
-    }
 }

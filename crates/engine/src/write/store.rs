@@ -34,7 +34,7 @@ struct Window<'a> {
 
 /// Changes of a store that cannot be carried out at once, and the cells that stay locked until they are.
 #[derive(Default)]
-struct Late(Mutex<(Vec<Put>, Vec<Held>)>);
+pub(super) struct Late(Mutex<(Vec<Put>, Vec<Held>)>);
 
 impl Late {
     fn push(&self, puts: Vec<Put>, held: Held) {
@@ -43,7 +43,8 @@ impl Late {
         late.1.push(held);
     }
 
-    fn into_inner(self) -> (Vec<Put>, Vec<Held>) {
+    /// What was not carried out, and the cells that wait for it.
+    pub(super) fn into_inner(self) -> (Vec<Put>, Vec<Held>) {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -261,7 +262,8 @@ impl Writer {
         body
     }
 
-    fn place(
+    /// Tells the format of an encoded cell.
+    pub(super) fn place(
         &self,
         target: &Target,
         prepared: &Prepared,
@@ -274,7 +276,7 @@ impl Writer {
     }
 
     /// Carries out changes at once where the store can, else later; the cell stays locked until then.
-    fn carry_out(&self, puts: Vec<Put>, held: Held, late: &Late) -> Result<()> {
+    pub(super) fn carry_out(&self, puts: Vec<Put>, held: Held, late: &Late) -> Result<()> {
         let Some(local) = self.output.local() else {
             late.push(puts, held);
             return Ok(());

@@ -1,5 +1,6 @@
 //! Copying between formats.
 use super::*;
+use ncirrus_store::LocalStore;
 
 fn filled(flat: bool, ty: Atomic) -> (Place, VarId) {
     let place = place(flat);
@@ -54,4 +55,146 @@ fn a_selection_is_copied_and_cast_with_a_report() {
     assert_eq!(read[..3], [57, 50, 99]);
     let narrow = to.run(copy_variable(&source, var, &to.create(), copy));
     assert!(narrow.is_err(), "the destination has no such variable");
+}
+
+/// A dataset of 40 x 50 numbers in chunks of 3 x 3, opened without a cache of chunks.
+fn source() -> (Place, VarId) {
+    let (from, var) = filled(false, Atomic::Int);
+    let session = Session::builder().threads(2).memory(1 << 20).chunk_cache(0).build().unwrap();
+    (Place { session, ..from }, var)
+}
+
+/// A place of that memory with a variable of these chunks to copy to.
+fn target(memory: usize, chunks: &[u64]) -> (Place, Writer, VarId) {
+    let to = Place { session: session(memory), ..place(false) };
+    let writer = to.create();
+    let copy = to.add(&writer, "copy", Atomic::Int, &[50], true);
+    let storage = Storage::Chunked(chunks.to_vec());
+    let set = |model: &mut Model| {
+        model.variable_mut(copy).unwrap().storage = storage;
+        Ok(())
+    };
+    to.run(writer.edit(set)).unwrap();
+    (to, writer, copy)
+}
+
+/// Copies, and tells what was planned; what happened must be the same.
+fn copied_as_planned(memory: usize, chunks: &[u64]) -> CopyPlan {
+    let (from, var) = source();
+    let (to, writer, copy) = target(memory, chunks);
+    let dataset = from.open();
+    let all = slab(&[0, 0], &[40, 50]);
+    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), None)).unwrap();
+    let before = from.session.statistics();
+    let copied = to.run(copy_variable(&dataset, var, &writer, copy)).unwrap();
+    let after = from.session.statistics();
+    assert_eq!(copied, Copied { elements: 2000, out_of_range: 0 });
+    assert_eq!(after.chunks_decoded - before.chunks_decoded, plan.decoded, "{plan}");
+    assert_eq!(after.requests - before.requests, plan.requests, "{plan}");
+    to.run(writer.close()).unwrap();
+    let read = to.run(to.open().read(copy, &all)).unwrap();
+    assert_eq!(read, Values::Int((0..2000).collect()));
+    plan
+}
+
+#[test]
+fn chunks_of_the_same_kind_pass_through() {
+    let plan = copied_as_planned(1 << 20, &[3, 3]);
+    // The last ones along the growing axis hold elements outside of it: they are encoded anew.
+    assert_eq!((plan.chunks, plan.passed, plan.decoded, plan.written), (14 * 17, 13 * 17, 17, 17));
+}
+
+#[test]
+fn where_memory_allows_no_chunk_is_decoded_twice() {
+    let plan = copied_as_planned(1 << 14, &[5, 4]);
+    assert_eq!((plan.passed, plan.decoded, plan.decoded_most), (0, 14 * 17, 1));
+    assert_eq!((plan.written, plan.in_flight), (8 * 13, 2));
+}
+
+#[test]
+fn in_little_memory_chunks_are_decoded_more_than_once_as_the_plan_says() {
+    let plan = copied_as_planned(1 << 10, &[40, 2]);
+    assert!(plan.memory <= 1 << 10, "{plan}");
+    assert!(plan.decoded > 14 * 17 && plan.decoded_most == 2, "{plan}");
+    let text = plan.to_string();
+    assert!(
+        text.contains(&format!("decodes     {} for 238 chunks, each at most 2 times", plan.decoded)),
+        "{text}"
+    );
+}
+
+#[test]
+fn chunks_that_were_never_written_are_left_out() {
+    let from = place(false);
+    let writer = from.create();
+    let var = from.add(&writer, "v", Atomic::Int, &[6], true);
+    from.run(writer.write(var, &slab(&[3, 3], &[3, 3]), &Values::Int((0..9).collect()))).unwrap();
+    from.run(writer.close()).unwrap();
+    let to = place(false);
+    let writer = to.create();
+    let copy = to.add(&writer, "v", Atomic::Int, &[6], true);
+    let source = from.open();
+    assert_eq!(to.run(copy_variable(&source, var, &writer, copy)).unwrap().elements, 36);
+    to.run(writer.close()).unwrap();
+    let all = slab(&[0, 0], &[6, 6]);
+    assert_eq!(to.run(to.open().read(copy, &all)).unwrap(), from.run(source.read(var, &all)).unwrap());
+    let is_there = |cell: &str| to.memory.stat(&to.root().child(&format!("v0/{cell}"))).unwrap().is_some();
+    assert!(is_there("1.1") && !is_there("0.0"));
+}
+
+#[test]
+fn what_is_overwritten_by_chunks_never_written_becomes_fill() {
+    let from = place(false);
+    let writer = from.create();
+    let var = from.add(&writer, "v", Atomic::Int, &[6], true);
+    from.run(writer.write(var, &slab(&[3, 3], &[3, 3]), &Values::Int((0..9).collect()))).unwrap();
+    from.run(writer.close()).unwrap();
+    let source = from.open();
+    let to = place(false);
+    let writer = to.create();
+    let copy = to.add(&writer, "v", Atomic::Int, &[6], true);
+    let all = slab(&[0, 0], &[6, 6]);
+    to.run(writer.write(copy, &all, &Values::Int(vec![7; 36]))).unwrap();
+    to.run(copy_variable(&source, var, &writer, copy)).unwrap();
+    assert_eq!(to.run(writer.read(copy, &all)).unwrap(), from.run(source.read(var, &all)).unwrap());
+}
+
+#[test]
+fn other_fill_values_and_selections_do_not_pass_through() {
+    let (from, var) = source();
+    let dataset = from.open();
+    let (to, writer, copy) = target(1 << 20, &[3, 3]);
+    let part = slab(&[1, 0], &[39, 50]);
+    let plan = to.run(plan_copy((&dataset, var), &part, (&writer, copy), None)).unwrap();
+    assert_eq!(plan.passed, 0);
+    let set = |model: &mut Model| {
+        model.variable_mut(copy).unwrap().fill = FillValue::Own(Values::Int(vec![7]));
+        Ok(())
+    };
+    to.run(writer.edit(set)).unwrap();
+    let all = slab(&[0, 0], &[40, 50]);
+    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), None)).unwrap();
+    assert_eq!(plan.passed, 0);
+}
+
+#[test]
+fn encoded_chunks_are_checked_before_any_is_stored() {
+    let place = place(false);
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[6], false);
+    let body = bytes::Bytes::from(vec![0; 16]);
+    let chunk = |cell: [u64; 2]| EncodedChunk { cell: cell.to_vec(), body: body.clone(), mask: 0 };
+    place.run(writer.grow_to(var, &[4, 6])).unwrap();
+    for bad in [
+        vec![chunk([0, 0]), chunk([2, 0])],
+        vec![chunk([0, 0]), chunk([0, 0])],
+        vec![EncodedChunk { mask: 1, ..chunk([0, 0]) }],
+        vec![EncodedChunk { body: bytes::Bytes::from(vec![0; 15]), ..chunk([0, 0]) }],
+    ] {
+        let error = place.run(writer.write_encoded(var, bad)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    }
+    place.run(writer.write_encoded(var, vec![chunk([1, 2]), chunk([0, 0])])).unwrap();
+    let read = place.run(writer.read(var, &slab(&[0, 0], &[4, 2]))).unwrap();
+    assert_eq!(read, Values::Int([vec![0; 4], vec![-2_147_483_647; 4]].concat()));
 }

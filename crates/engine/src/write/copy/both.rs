@@ -1,0 +1,28 @@
+//! Reading and writing at the same time.
+use crate::session::{block_on, may_block};
+use futures_util::future;
+use ncirrus_layout::{Error, ErrorKind, Result};
+use std::thread;
+
+/// Runs both to their ends, the first on a thread of its own where this thread may be kept: with local stores neither
+/// half waits for anything, so one thread alone would do them one after the other.
+///
+/// # Errors
+/// `Io` when no thread can be started.
+pub(super) async fn both<R: Send, W>(
+    read: impl Future<Output = R> + Send,
+    write: impl Future<Output = W>,
+) -> Result<(R, W)> {
+    if !may_block() {
+        return Ok(future::join(read, write).await);
+    }
+    thread::scope(|scope| {
+        let reader = thread::Builder::new().name("ncirrus-copy".to_owned());
+        let reader = reader.spawn_scoped(scope, || block_on(read)).map_err(|error| {
+            Error::new(ErrorKind::Io { retryable: true }, "cannot start a thread").because(error)
+        })?;
+        let written = block_on(write);
+        let read = reader.join().map_err(|_| Error::internal("reading ended abnormally"))?;
+        Ok((read, written))
+    })
+}

@@ -1,0 +1,210 @@
+//! Chunks that pass through as they are encoded.
+use super::Copying;
+use crate::nesting::Nesting;
+use crate::session::Worker;
+use crate::write::encoded::EncodedChunk;
+use crate::write::lock;
+use crate::write::target::Target;
+use bytes::Bytes;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use ncirrus_layout::{Cells, ChunkIndex, ChunkRef, Error, Location, ObjectId, Result, Want};
+use ncirrus_model::Region;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A copy whose chunks can pass through.
+pub(super) struct Passing {
+    /// Where chunks of the source lie.
+    pub(super) index: Arc<dyn ChunkIndex>,
+    /// The shape of a chunk, of both.
+    pub(super) chunk: Vec<u64>,
+    /// Which axes of the destination may grow.
+    pub(super) growing: Vec<bool>,
+    /// Whether the codecs correspond one by one, so that those that were skipped are the same.
+    pub(super) same_length: bool,
+    /// Whether chunks that were never written can be left out.
+    pub(super) sparse: bool,
+    /// Chunks that are copied at once.
+    pub(super) window: usize,
+    /// The destination.
+    pub(super) target: Arc<Target>,
+}
+
+/// What was found of some chunks.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Those that pass through.
+    pub(super) encoded: Vec<EncodedChunk>,
+    /// The elements of those that take the other way.
+    pub(super) others: Vec<Region>,
+    /// Elements of those that pass through or need not be written.
+    pub(super) elements: u64,
+}
+
+/// What becomes of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It passes through.
+    Passes,
+    /// It is decoded and encoded.
+    Recoded,
+    /// It was never written and need not be.
+    LeftOut,
+}
+
+impl Passing {
+    /// The cell that begins where a box does.
+    pub(super) fn cell_of(&self, region: &Region) -> Vec<u64> {
+        region.start.iter().zip(&self.chunk).map(|(start, len)| start / len).collect()
+    }
+
+    /// The elements of a cell.
+    pub(super) fn region(&self, cell: &[u64], shape: &[u64]) -> Region {
+        let start: Vec<u64> = cell.iter().zip(&self.chunk).map(|(at, len)| at * len).collect();
+        let count = start.iter().zip(&self.chunk).zip(shape);
+        let count = count.map(|((start, chunk), len)| len.saturating_sub(*start).min(*chunk)).collect();
+        Region { start, count }
+    }
+
+    /// Where chunks of the source lie.
+    ///
+    /// # Errors
+    /// Damage of its index.
+    pub(super) async fn locate(&self, copy: &Copying<'_>, cells: &Cells) -> Result<Vec<ChunkRef>> {
+        let context = copy.source.context(Nesting::default());
+        let places = context.drive(|view| self.index.locate(view, cells)).await;
+        places.map_err(|error| copy.located(error))
+    }
+
+    /// What becomes of a chunk that lies there.
+    pub(super) fn fate(&self, copy: &Copying<'_>, region: &Region, place: &ChunkRef) -> Fate {
+        let mut axes = region.count.iter().zip(&self.chunk).zip(&self.growing);
+        // What a chunk holds outside of the array must not come to light when the array grows.
+        let may_grow = axes.any(|((count, chunk), grows)| *grows && count < chunk);
+        match &place.location {
+            Location::Absent if self.sparse => Fate::LeftOut,
+            Location::Absent => Fate::Recoded,
+            _ if may_grow || !copy.writer.takes_mask(&self.target, place.mask) => Fate::Recoded,
+            _ if place.mask != 0 && !self.same_length => Fate::Recoded,
+            _ => Fate::Passes,
+        }
+    }
+
+    /// Finds and fetches chunks.
+    ///
+    /// # Errors
+    /// Damage of the index, else what fetching fails with.
+    pub(super) async fn find(&self, copy: &Copying<'_>, cells: &Cells) -> Result<Found> {
+        let places = self.locate(copy, cells).await?;
+        let (mut found, mut wanted) = (Found::default(), Vec::new());
+        for (cell, place) in cells.iter().zip(places) {
+            let region = self.region(cell, &copy.shape);
+            match self.fate(copy, &region, &place) {
+                Fate::Passes => wanted.push((region, cell.to_vec(), place)),
+                Fate::Recoded => found.others.push(region),
+                Fate::LeftOut => found.elements += region.element_count().unwrap_or(0),
+            }
+        }
+        let bodies = fetch(copy, wanted.iter().map(|(.., place)| &place.location)).await?;
+        for ((region, cell, place), body) in wanted.into_iter().zip(bodies) {
+            let elements = region.element_count().unwrap_or(0);
+            match body {
+                Some(body) if self.is_fit(&body) => {
+                    found.elements += elements;
+                    found.encoded.push(EncodedChunk { cell, body, mask: place.mask });
+                }
+                None if self.sparse => found.elements += elements,
+                _ => found.others.push(region),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether bytes can be a chunk: without codecs they are all of its elements.
+    fn is_fit(&self, body: &Bytes) -> bool {
+        !self.target.is_raw() || body.len() == self.target.cell_cost(&vec![0; self.chunk.len()])
+    }
+}
+
+/// The bytes that lie at some places, in that order; `None` where nothing is.
+async fn fetch<'a>(
+    copy: &Copying<'_>,
+    places: impl Iterator<Item = &'a Location>,
+) -> Result<Vec<Option<Bytes>>> {
+    let places: Vec<&Location> = places.collect();
+    match copy.source.store().local() {
+        Some(_) => fetch_locally(copy, &places),
+        None => fetch_remotely(copy, &places).await,
+    }
+}
+
+fn fetch_locally(copy: &Copying<'_>, places: &[&Location]) -> Result<Vec<Option<Bytes>>> {
+    let shared = &copy.source.session().shared;
+    let bodies: Vec<Mutex<Option<Bytes>>> = places.iter().map(|_| Mutex::default()).collect();
+    let jobs: Vec<_> = places.iter().zip(&bodies).collect();
+    shared.for_each(jobs, usize::MAX, |(place, slot), _: &mut Worker| {
+        *lock(slot) = read_locally(copy, place)?;
+        Ok(())
+    })?;
+    Ok(bodies.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+}
+
+fn read_locally(copy: &Copying<'_>, place: &Location) -> Result<Option<Bytes>> {
+    let Some(local) = copy.source.store().local() else { return Ok(None) };
+    let shared = &copy.source.session().shared;
+    let mut body = Vec::new();
+    let have = match place {
+        Location::Object(object) => local.read_whole(object, shared.limits.chunk_bytes, &mut body)?,
+        Location::Bytes(object, range) => {
+            let len = range.end.saturating_sub(range.start);
+            body.resize(shared.limits.chunk_len(len, "a chunk")?, 0);
+            let have = local.read_into(object, range.start, &mut body)?;
+            if have.is_some_and(|have| have < body.len()) {
+                let error = Error::malformed("the file ends inside a chunk");
+                return Err(error.at_object(object).at_offset(range.start));
+            }
+            have
+        }
+        Location::Inline(bytes) => return Ok(Some(bytes.clone())),
+        Location::Absent => return Ok(None),
+    };
+    shared.counters.fetched(have.unwrap_or(0));
+    Ok(have.map(|_| body.into()))
+}
+
+async fn fetch_remotely(copy: &Copying<'_>, places: &[&Location]) -> Result<Vec<Option<Bytes>>> {
+    let (store, shared) = (copy.source.store(), &copy.source.session().shared);
+    let most = store.facts().concurrency.max(1);
+    let mut bodies: Vec<Option<Bytes>> = places.iter().map(|place| inline(place)).collect();
+    let mut waiting = places.iter().enumerate().filter_map(|(at, place)| Some((at, request(place)?)));
+    let mut under_way = FuturesUnordered::new();
+    loop {
+        while under_way.len() < most
+            && let Some((at, (object, want))) = waiting.next()
+        {
+            let fetching = shared.network.fetch(store, object, want)?;
+            under_way.push(async move { (at, fetching.await) });
+        }
+        let Some((at, blob)) = under_way.next().await else { return Ok(bodies) };
+        let body = blob?.map(|blob| blob.bytes);
+        shared.counters.fetched(body.as_ref().map_or(0, Bytes::len));
+        shared.limits.chunk_len(body.as_ref().map_or(0, Bytes::len) as u64, "a chunk")?;
+        if let Some(slot) = bodies.get_mut(at) {
+            *slot = body;
+        }
+    }
+}
+
+fn inline(place: &Location) -> Option<Bytes> {
+    match place {
+        Location::Inline(bytes) => Some(bytes.clone()),
+        _ => None,
+    }
+}
+
+fn request(place: &Location) -> Option<(ObjectId, Want)> {
+    match place {
+        Location::Object(object) => Some((object.clone(), Want::All)),
+        Location::Bytes(object, range) => Some((object.clone(), Want::Range(range.clone()))),
+        Location::Inline(_) | Location::Absent => None,
+    }
+}

@@ -1,0 +1,228 @@
+//! A copy in figures, for people.
+use super::chunks::{Fate, Passing};
+use super::route::{Boxes, Route};
+use super::{Copying, Part};
+use ncirrus_layout::{Location, Result};
+use ncirrus_model::Region;
+use std::fmt;
+
+/// What copying a variable will do. Made without reading data; only index nodes are read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CopyPlan {
+    /// Path of the variable in the destination.
+    pub path: String,
+    /// Shape of what is copied.
+    pub shape: Vec<u64>,
+    /// Bytes of what is copied, as values; `None` for elements of no fixed size.
+    pub bytes: Option<u64>,
+    /// Blocks that are read and written one after the other; of chunks that pass through, as many as fit the memory.
+    pub passes: u64,
+    /// Shape of a block.
+    pub block: Vec<u64>,
+    /// Blocks in memory at once: with two of them one is read while the other is written.
+    pub in_flight: u64,
+    /// Bytes of all blocks in memory at once.
+    pub memory: u64,
+    /// How many passes the following figures are for: the first ones, when there are very many.
+    pub counted: u64,
+    /// Requests to the source.
+    pub requests: u64,
+    /// Bytes that requests of known length bring.
+    pub request_bytes: u64,
+    /// Requests for whole objects, whose length is not known.
+    pub whole_objects: u64,
+    /// Chunks of the source; 0 where it has none.
+    pub chunks: u64,
+    /// Of them, chunks that pass through as they are encoded.
+    pub passed: u64,
+    /// Chunks that are known never to have been written, once for every pass that needs them.
+    pub missing: u64,
+    /// Chunks that are decoded, once for every pass that needs them.
+    pub decoded: u64,
+    /// How often a chunk is decoded at most.
+    pub decoded_most: u64,
+    /// Chunks that are encoded and stored, besides those that pass through.
+    pub written: u64,
+}
+
+/// Chunks that are looked at.
+const COUNTED: u64 = 1 << 20;
+/// Blocks that are looked at.
+const BLOCKS: u64 = 1 << 14;
+
+impl Copying<'_> {
+    /// What the copy will do.
+    pub(super) async fn plan(&self) -> Result<CopyPlan> {
+        let model = self.writer.model();
+        let ty = model.variable(self.to).map(|variable| variable.ty);
+        let element = ty.and_then(|ty| model.packed_len(ty));
+        let elements = self.selection.element_count();
+        let mut plan = CopyPlan {
+            path: model.variable_path(self.to),
+            shape: self.shape.clone(),
+            bytes: element.zip(elements).and_then(|(element, count)| element.checked_mul(count)),
+            ..CopyPlan::default()
+        };
+        if self.shape.contains(&0) {
+            return Ok(plan);
+        }
+        let route = self.route().await?;
+        match &route {
+            Route::Blocks(cut) => {
+                let target = self.writer.target_of(self.to).await?;
+                let grid = &target.encoding.grid;
+                let cells = self.shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len));
+                plan.written = cells.fold(1, u64::saturating_mul);
+                (plan.passes, plan.in_flight) = (cut.blocks, cut.in_flight);
+                plan.memory = cut.block_bytes.saturating_mul(cut.in_flight);
+                let lens = cut.block.iter().zip(&self.shape);
+                plan.block = lens.map(|(block, len)| *block.min(len)).collect();
+                plan.chunks = self.chunk_count().await?;
+                plan.decoded_most = cut.most;
+                for region in Boxes::new(&self.shape, &cut.block) {
+                    if plan.counted == BLOCKS || plan.decoded + plan.missing >= COUNTED {
+                        break;
+                    }
+                    plan.counted += 1;
+                    self.plan_block(&region, &mut plan).await?;
+                }
+            }
+            Route::Chunks(passing) => self.plan_chunks(&route, passing, &mut plan).await?,
+        }
+        Ok(plan)
+    }
+
+    /// Chunks of the source that the selection touches; 0 where it is not chunked.
+    async fn chunk_count(&self) -> Result<u64> {
+        let whole = self.source.plan(self.from, self.selection).await?;
+        Ok(if whole.codecs.is_empty() { 0 } else { whole.chunks.unwrap_or(u64::MAX) })
+    }
+
+    async fn plan_block(&self, region: &Region, plan: &mut CopyPlan) -> Result<()> {
+        let read = self.source.plan(self.from, &self.part_of_selection(region)).await?;
+        plan.requests += read.requests;
+        plan.request_bytes += read.bytes;
+        plan.whole_objects += read.whole_objects;
+        plan.missing += read.missing;
+        if !read.codecs.is_empty() {
+            plan.decoded += read.counted - read.missing;
+        }
+        Ok(())
+    }
+
+    async fn plan_chunks(&self, route: &Route, passing: &Passing, plan: &mut CopyPlan) -> Result<()> {
+        let lens = self.shape.iter().zip(&passing.chunk);
+        plan.chunks = lens.map(|(len, chunk)| len.div_ceil(*chunk)).fold(1, u64::saturating_mul);
+        plan.passes = plan.chunks.div_ceil(passing.window as u64);
+        plan.in_flight = plan.passes.min(2);
+        plan.block.clone_from(&passing.chunk);
+        let cost = passing.target.cell_cost(&vec![0; passing.chunk.len()]) as u64;
+        plan.memory = cost.saturating_mul(plan.chunks.min(passing.window as u64 * plan.in_flight));
+        for part in route.parts(&self.shape) {
+            let Part::Chunks(cells) = part else { continue };
+            if plan.passed + plan.decoded + plan.missing >= COUNTED {
+                break;
+            }
+            plan.counted += 1;
+            let places = passing.locate(self, &cells).await?;
+            for (cell, place) in cells.iter().zip(places) {
+                let region = passing.region(cell, &self.shape);
+                match passing.fate(self, &region, &place) {
+                    Fate::Passes => plan.pass(&place.location),
+                    Fate::LeftOut => plan.missing += 1,
+                    Fate::Recoded => {
+                        plan.written += 1;
+                        self.plan_block(&region, plan).await?;
+                    }
+                }
+            }
+        }
+        plan.decoded_most = plan.decoded.min(1);
+        Ok(())
+    }
+}
+
+impl CopyPlan {
+    fn pass(&mut self, place: &Location) {
+        self.passed += 1;
+        match place {
+            Location::Bytes(_, range) => {
+                self.requests += 1;
+                self.request_bytes += range.end.saturating_sub(range.start);
+            }
+            Location::Object(_) => {
+                self.requests += 1;
+                self.whole_objects += 1;
+            }
+            Location::Inline(_) | Location::Absent => {}
+        }
+    }
+
+    /// Several plans as one: figures are added up, of memory and repeated decoding the largest counts.
+    pub fn total<'a>(plans: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut total = Self { path: "total".to_owned(), bytes: Some(0), ..Self::default() };
+        for plan in plans {
+            total.bytes = total.bytes.zip(plan.bytes).and_then(|(one, other)| one.checked_add(other));
+            total.in_flight = total.in_flight.max(plan.in_flight);
+            total.memory = total.memory.max(plan.memory);
+            total.decoded_most = total.decoded_most.max(plan.decoded_most);
+            for (sum, number) in [
+                (&mut total.passes, plan.passes),
+                (&mut total.counted, plan.counted),
+                (&mut total.requests, plan.requests),
+                (&mut total.request_bytes, plan.request_bytes),
+                (&mut total.whole_objects, plan.whole_objects),
+                (&mut total.chunks, plan.chunks),
+                (&mut total.passed, plan.passed),
+                (&mut total.missing, plan.missing),
+                (&mut total.decoded, plan.decoded),
+                (&mut total.written, plan.written),
+            ] {
+                *sum = sum.saturating_add(number);
+            }
+        }
+        total
+    }
+}
+
+impl fmt::Display for CopyPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path)?;
+        if !self.shape.is_empty() {
+            write!(f, " {:?}", self.shape)?;
+        }
+        match self.bytes {
+            Some(bytes) => writeln!(f, ", {bytes} bytes")?,
+            None => writeln!(f)?,
+        }
+        write!(f, "  passes      {}", self.passes)?;
+        if !self.block.is_empty() {
+            let unit = if self.passed > 0 { "chunks" } else { "blocks" };
+            write!(f, ", {unit} of {:?}", self.block)?;
+        }
+        if self.in_flight > 1 {
+            write!(f, ", one read while another is written")?;
+        }
+        writeln!(f, "\n  memory      {} bytes at once", self.memory)?;
+        if self.counted < self.passes {
+            writeln!(f, "  counted     the first {} passes", self.counted)?;
+        }
+        write!(f, "  reads       {} requests, {} bytes", self.requests, self.request_bytes)?;
+        match self.whole_objects {
+            0 => writeln!(f)?,
+            whole => writeln!(f, " and {whole} whole objects")?,
+        }
+        if self.passed > 0 {
+            writeln!(f, "  passed      {} chunks pass through as they are", self.passed)?;
+        }
+        if self.missing > 0 {
+            writeln!(f, "  missing     {} chunks were never written", self.missing)?;
+        }
+        if self.decoded > 0 {
+            let (decoded, chunks, most) =
+                (self.decoded, self.chunks - self.passed.min(self.chunks), self.decoded_most);
+            writeln!(f, "  decodes     {decoded} for {chunks} chunks, each at most {most} times")?;
+        }
+        writeln!(f, "  writes      {} chunks encoded", self.written)
+    }
+}

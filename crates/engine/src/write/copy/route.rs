@@ -1,0 +1,200 @@
+//! Which way a copy takes: chunks as they are, or values in blocks.
+use super::blocks::{Cut, Task};
+use super::chunks::Passing;
+use super::{Copying, Part};
+use ncirrus_codec::{ChunkInfo, Element, names};
+use ncirrus_layout::{Cells, ChunkGrid, Edge, Layout, Result, Source, StoredType};
+use ncirrus_model::{Region, Selection};
+use std::sync::Arc;
+
+/// Which way a copy takes.
+pub(super) enum Route {
+    /// Values, block by block.
+    Blocks(Cut),
+    /// Chunk by chunk; those that can pass through do.
+    Chunks(Passing),
+}
+
+impl Route {
+    /// What is copied at once, in row-major order.
+    pub(super) fn parts<'a>(&'a self, shape: &'a [u64]) -> Box<dyn Iterator<Item = Part> + Send + 'a> {
+        match self {
+            Self::Blocks(cut) => Box::new(Boxes::new(shape, &cut.block).map(Part::Block)),
+            Self::Chunks(passing) => {
+                let mut boxes = Boxes::new(shape, &passing.chunk);
+                Box::new(std::iter::from_fn(move || {
+                    let mut cells = Cells::new(shape.len());
+                    for region in boxes.by_ref().take(passing.window) {
+                        cells.push(&passing.cell_of(&region));
+                    }
+                    (!cells.is_empty()).then_some(Part::Chunks(cells))
+                }))
+            }
+        }
+    }
+
+    /// Whether the next part is read while one is written.
+    pub(super) fn overlaps(&self) -> bool {
+        match self {
+            Self::Blocks(cut) => cut.in_flight > 1,
+            Self::Chunks(_) => true,
+        }
+    }
+}
+
+/// Bytes of a row that lies in one piece and is not cut, if it need not be.
+const UNCUT_ROW: u64 = 1 << 20;
+/// Bytes of a block that is no larger than it has to be.
+const COMFORT: u64 = 64 << 20;
+/// Most chunks that pass through at once.
+const WINDOW: usize = 256;
+
+impl Copying<'_> {
+    /// Decides how to copy.
+    pub(super) async fn route(&self) -> Result<Route> {
+        let source = self.source.source(self.from).await?;
+        match self.passing(&source).await? {
+            Some(passing) => Ok(Route::Chunks(passing)),
+            None => Ok(Route::Blocks(self.task(&source).await?.cut())),
+        }
+    }
+
+    async fn task(&self, source: &Source) -> Result<Task> {
+        let (model, shared) = (self.source.model(), &self.writer.session.shared);
+        let element = model.variable(self.from).and_then(|variable| model.packed_len(variable.ty));
+        let element = element.unwrap_or(64).max(1);
+        let cast = self.cast_len();
+        let target = self.writer.target_of(self.to).await?;
+        let cells = target.encoding.grid.cell_shape(&vec![0; self.shape.len()]).unwrap_or_default();
+        let region = self.selection.as_region();
+        let chunks = region.as_ref().and_then(|_| chunk_lengths(source, element));
+        let product = |lens: &[u64]| lens.iter().fold(element, |all, len| all.saturating_mul(*len));
+        let largest = chunks.as_deref().map_or(0, product).max(product(&cells));
+        let at_work = largest.saturating_mul(3 * shared.pool.current_num_threads() as u64);
+        let is_local = self.source.store().local().is_some() && self.writer.store.local().is_some();
+        let memory = shared.memory as u64;
+        let memory = match is_local {
+            true => memory.saturating_sub(at_work.max(memory / 8)).max(memory / 4),
+            // Requests under way need room, too.
+            false => memory / 2,
+        };
+        Ok(Task {
+            offset: region.map_or_else(|| vec![0; self.shape.len()], |region| region.start),
+            source: chunks.unwrap_or_else(|| vec![1; self.shape.len()]),
+            target: cells,
+            shape: self.shape.clone(),
+            element: element.saturating_add(cast),
+            memory,
+            comfort: (shared.memory as u64 / 8).clamp(1 << 16, COMFORT),
+        })
+    }
+
+    /// Bytes of an element in the type of the destination, when that is another one.
+    fn cast_len(&self) -> u64 {
+        let (from, to) = (self.source.model(), self.writer.model());
+        let base = |model: &ncirrus_model::Model, var| model.base_atomic(model.variable(var)?.ty);
+        let wanted = base(&to, self.to).filter(|wanted| base(&from, self.from) != Some(*wanted));
+        wanted.and_then(ncirrus_model::Atomic::byte_len).unwrap_or(0) as u64
+    }
+
+    /// What must hold so that chunks can pass through: the same whole array, cut, stored and encoded the same way.
+    async fn passing(&self, source: &Source) -> Result<Option<Passing>> {
+        let Layout::Grid { grid: ChunkGrid::Regular(chunk), edge: Edge::Full, index, codecs } =
+            &source.layout
+        else {
+            return Ok(None);
+        };
+        let is_whole = self.shape == source.extent && *self.selection == Selection::all(&source.extent);
+        if !is_whole || self.quantize.is_some() || self.cast_len() > 0 || source.swapped_fill {
+            return Ok(None);
+        }
+        let target = self.writer.target_of(self.to).await?;
+        let encoding = &target.encoding;
+        let Some(byte_len) = target.element else { return Ok(None) };
+        let info = ChunkInfo { shape: chunk.clone(), element: Element { byte_len: Some(byte_len) } };
+        let fits = encoding.grid == ChunkGrid::Regular(chunk.clone())
+            && encoding.edge == Edge::Full
+            && same_elements(&source.stored, &encoding.stored)
+            && source.fill.as_bytes() == encoding.fill.as_bytes()
+            && source.fill.as_bytes().is_some()
+            && names::make_same_bytes(codecs, &encoding.codecs, &info);
+        if !fits {
+            return Ok(None);
+        }
+        let there = self.writer.model().shape(self.to);
+        if there.iter().zip(&self.shape).any(|(there, len)| there > len) {
+            return Ok(None);
+        }
+        let window = self.writer.window_budget() / 2 / target.cell_cost(&vec![0; chunk.len()]);
+        Ok(Some(Passing {
+            index: Arc::clone(index),
+            chunk: chunk.clone(),
+            growing: target.growing.clone(),
+            same_length: codecs.len() == encoding.codecs.len(),
+            sparse: self.writer.reads_unwritten_as_fill(self.to),
+            window: window.clamp(1, WINDOW),
+            target,
+        }))
+    }
+}
+
+/// Whether elements are stored with the same bytes.
+fn same_elements(one: &StoredType, other: &StoredType) -> bool {
+    match (one, other) {
+        // The order of one byte is no order.
+        (
+            StoredType::Integer { size: 1, signed, .. },
+            StoredType::Integer { size: 1, signed: other_signed, .. },
+        ) => signed == other_signed,
+        _ => one == other,
+    }
+}
+
+/// The lengths of chunks that are decoded whole; `None` where it makes no difference how the source is cut.
+fn chunk_lengths(source: &Source, element: u64) -> Option<Vec<u64>> {
+    match &source.layout {
+        Layout::Grid { grid, .. } => grid.cell_shape(&vec![0; grid.rank()]),
+        Layout::Affine { .. } => {
+            let (row, outer) = source.extent.split_last()?;
+            let uncut = !outer.is_empty() && row.saturating_mul(element) <= UNCUT_ROW;
+            let mut lengths = vec![1; outer.len()];
+            lengths.push(if uncut { (*row).max(1) } else { 1 });
+            Some(lengths)
+        }
+        Layout::Mosaic { .. } | Layout::Query { .. } => None,
+    }
+}
+
+/// Boxes of equal shape that make up an array, in row-major order; the last ones are cut.
+pub(super) struct Boxes<'a> {
+    shape: &'a [u64],
+    block: &'a [u64],
+    at: Option<Vec<u64>>,
+}
+
+impl<'a> Boxes<'a> {
+    /// The boxes of an array that has elements.
+    pub(super) fn new(shape: &'a [u64], block: &'a [u64]) -> Self {
+        Self { shape, block, at: Some(vec![0; shape.len()]) }
+    }
+}
+
+impl Iterator for Boxes<'_> {
+    type Item = Region;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.at.take()?;
+        let lens = start.iter().zip(self.block).zip(self.shape);
+        let count = lens.map(|((start, len), whole)| (*len).min(whole - start)).collect();
+        let mut next = start.clone();
+        for ((slot, len), whole) in next.iter_mut().zip(self.block).zip(self.shape).rev() {
+            *slot = slot.saturating_add(*len);
+            if *slot < *whole {
+                self.at = Some(next);
+                break;
+            }
+            *slot = 0;
+        }
+        Some(Region { start, count })
+    }
+}

@@ -1,0 +1,133 @@
+//! Chunks that are stored as somebody else encoded them.
+use super::Writer;
+use super::stage::{Held, Key};
+use super::store::Late;
+use super::target::Target;
+use bytes::Bytes;
+use ncirrus_layout::{Cells, Edge, Error, Result, Work};
+use ncirrus_model::{CodecSpace, FillValue, Model, Selection, VarId};
+use std::sync::Arc;
+
+/// A chunk as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodedChunk {
+    /// Its cell: one coordinate per axis.
+    pub cell: Vec<u64>,
+    /// Its bytes, after all codecs.
+    pub body: Bytes,
+    /// Bit i set: codec i of the chain was not applied (HDF5 filter mask).
+    pub mask: u32,
+}
+
+/// Chunks that are stored at once.
+const WINDOW: usize = 1024;
+
+impl Writer {
+    /// Stores chunks of a variable as they are: the caller vouches that the variable's codecs decode them. What was
+    /// written of these cells before is replaced. The variable does not grow: each cell has elements inside of it.
+    ///
+    /// # Errors
+    /// `Invalid` when a cell lies outside or is given twice, a chunk without codecs has another length than its
+    /// elements, or codecs were skipped and the format cannot say so; `Unsupported` when chunks cannot be stored so:
+    /// elements of no fixed size, or edges that are cut. Nothing is changed then. Else what putting fails with.
+    pub async fn write_encoded(&self, var: VarId, mut chunks: Vec<EncodedChunk>) -> Result<()> {
+        let _shared = self.gate.read().await;
+        self.check_usable()?;
+        self.define().await?;
+        let (target, model) = self.target(var)?;
+        chunks.sort_by(|one, other| one.cell.cmp(&other.cell));
+        self.check_encoded(&target, &model, &chunks)?;
+        drop(model);
+        self.definitions().written.insert(var);
+        let mut chunks = chunks.into_iter().peekable();
+        while chunks.peek().is_some() {
+            self.write_encoded_window(&target, chunks.by_ref().take(WINDOW).collect()).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_encoded_window(&self, target: &Target, chunks: Vec<EncodedChunk>) -> Result<()> {
+        let mut cells = Cells::new(target.encoding.grid.rank());
+        let mut jobs: Vec<(EncodedChunk, Held)> = Vec::with_capacity(chunks.len());
+        for chunk in chunks {
+            cells.push(&chunk.cell);
+            let held = self.stage.lock(Key { var: target.var, cell: chunk.cell.clone() }).await;
+            jobs.push((chunk, held));
+        }
+        let work = [Work { var: target.var, cells }];
+        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let late = Late::default();
+        let done = self.session.shared.for_each(jobs, usize::MAX, |(chunk, mut held), _| {
+            let puts = self.place(target, &prepared, &chunk.cell, chunk.body, chunk.mask)?;
+            held.slot.contents = None;
+            self.carry_out(puts, held, &late)
+        });
+        let (puts, held) = late.into_inner();
+        let put = self.put(puts).await;
+        drop(held);
+        done.and(put)
+    }
+
+    fn check_encoded(&self, target: &Target, model: &Model, chunks: &[EncodedChunk]) -> Result<()> {
+        if target.element.is_none() || target.encoding.edge != Edge::Full {
+            let message = "chunks of this variable cannot be stored as they are";
+            return Err(Error::unsupported(message).at_path(target.path.clone()));
+        }
+        let array = model.shape(target.var);
+        let mut before = None;
+        for chunk in chunks {
+            let fault = if target.encoding.grid.clipped_region(&chunk.cell, &array).is_none() {
+                Some("there is no such chunk")
+            } else if before.replace(&chunk.cell) == Some(&chunk.cell) {
+                Some("the chunk is given twice")
+            } else if !self.takes_mask(target, chunk.mask) {
+                Some("the format cannot say that codecs were skipped")
+            } else if target.is_raw() && chunk.body.len() != target.cell_cost(&chunk.cell) {
+                Some("the chunk has another length than its elements")
+            } else {
+                None
+            };
+            if let Some(fault) = fault {
+                return Err(target.located(Error::invalid(fault), &chunk.cell));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the format can store which codecs were skipped.
+    pub(super) fn takes_mask(&self, target: &Target, mask: u32) -> bool {
+        let known = mask.checked_shr(u32::try_from(target.encoding.codecs.len()).unwrap_or(u32::MAX));
+        mask == 0 || (self.abilities.codecs == Some(CodecSpace::Hdf5) && known.unwrap_or(0) == 0)
+    }
+
+    /// Raises the lengths of unlimited dimensions so that an array of that shape fits.
+    ///
+    /// # Errors
+    /// `Invalid` when fixed dimensions differ.
+    pub(super) async fn grow_to(&self, var: VarId, shape: &[u64]) -> Result<()> {
+        let _shared = self.gate.read().await;
+        self.check_usable()?;
+        self.define().await?;
+        self.definitions().grow(var, &Selection::all(shape)).map(|_| ())
+    }
+
+    /// Whether cells of a variable that are not written are read as its fill value.
+    pub(super) fn reads_unwritten_as_fill(&self, var: VarId) -> bool {
+        let definitions = self.definitions();
+        let variable = definitions.model.variable(var);
+        !self.existing.contains(&var)
+            && !definitions.written.contains(&var)
+            && variable.is_some_and(|variable| variable.fill != FillValue::None)
+    }
+
+    /// A variable as it is written, once the format has seen it.
+    ///
+    /// # Errors
+    /// What the format refuses.
+    pub(super) async fn target_of(&self, var: VarId) -> Result<Arc<Target>> {
+        let _shared = self.gate.read().await;
+        self.check_usable()?;
+        self.define().await?;
+        Ok(self.target(var)?.0)
+    }
+}
