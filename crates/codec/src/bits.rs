@@ -110,6 +110,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Writes the low `count` bits, up to 64.
+    #[inline]
     pub(crate) fn put(&mut self, value: u64, count: u32) {
         if count > 32 {
             self.put_short(value >> 32, count - 32);
@@ -119,22 +120,29 @@ impl<'a> BitWriter<'a> {
         }
     }
 
+    #[inline]
     fn put_short(&mut self, value: u64, count: u32) {
         self.held = (self.held << count) | (value & ((1 << count) - 1));
         self.count += count;
         if self.count >= 32 {
             self.count -= 32;
             let [.., a, b, c, d] = (self.held >> self.count).to_be_bytes();
-            self.write(&[a, b, c, d]);
+            if let Some(out) = self.out.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
+                *out = [a, b, c, d];
+                self.at += 4;
+            } else {
+                self.write(&[a, b, c, d]);
+            }
         }
     }
 
     /// Writes that many zeros and a one.
+    #[inline]
     pub(crate) fn put_zeros(&mut self, count: u32) {
         for _ in 0..count / 32 {
             self.put_short(0, 32);
         }
-        self.put(1, count % 32 + 1);
+        self.put_short(1, count % 32 + 1);
     }
 
     /// Fills the last byte with zeros; returns how many bytes there are.

@@ -1,4 +1,4 @@
-//! Calls into C-Blosc, the one codec library here without a safe interface.
+//! Calls into C-Blosc and LZ4, the codec libraries here without a safe interface.
 use std::ffi::{CStr, c_int};
 
 /// What the 16 bytes at the start of a Blosc buffer say.
@@ -112,4 +112,14 @@ pub(crate) fn blosc_encode(input: &[u8], out: &mut [u8], options: &BloscOptions)
         )
     };
     usize::try_from(len).ok().filter(|&len| len > 0)
+}
+
+/// Decodes an LZ4 block into `out`, which has room for all of it; returns how many bytes it has.
+pub(crate) fn lz4_decode(input: &[u8], out: &mut [u8]) -> Option<usize> {
+    let (len, room) = (c_int::try_from(input.len()).ok()?, c_int::try_from(out.len()).ok()?);
+    // SAFETY: `input` is readable and `out` writable for the lengths that are passed, they do not overlap because `out`
+    // is exclusively borrowed, and this function stays within both whatever the input is.
+    let len =
+        unsafe { lz4_sys::LZ4_decompress_safe(input.as_ptr().cast(), out.as_mut_ptr().cast(), len, room) };
+    usize::try_from(len).ok()
 }

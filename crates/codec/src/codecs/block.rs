@@ -1,5 +1,6 @@
 //! Compressed blocks whose decoded length is known: what stands inside of other codecs.
 use super::blosclz;
+use crate::ffi::lz4_decode;
 use crate::scratch::Contexts;
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use zstd_safe::{CCtx, DCtx};
@@ -26,7 +27,7 @@ pub(crate) fn decompress(
 ) -> Option<()> {
     let len = match format {
         Format::BloscLz => blosclz::decode(input, out)?,
-        Format::Lz4 => lz4_flex::block::decompress_into(input, out).ok()?,
+        Format::Lz4 => lz4_decode(input, out)?,
         Format::Snappy => snap::raw::Decoder::new().decompress(input, out).ok()?,
         Format::Zlib => {
             contexts.inflate.get_or_insert_with(Decompressor::new).zlib_decompress(input, out).ok()?

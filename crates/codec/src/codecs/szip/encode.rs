@@ -123,12 +123,14 @@ fn encode_block(codec: &Szip, reference: Option<u32>, block: &[u32], bits: &mut 
 
 /// The number of low bits, up to `most`, for which a block takes the fewest bits, and how many these are.
 fn best_split(samples: &[u32], most: u32) -> (u32, u64) {
+    // Samples have at most 24 bits, and blocks at most 32 samples.
     let cost = |k: u32| {
-        let high: u64 = samples.iter().map(|sample| u64::from(sample >> k)).sum();
-        high + samples.len() as u64 * u64::from(k + 1)
+        let high: u32 = samples.iter().map(|sample| sample >> k).sum();
+        u64::from(high) + samples.len() as u64 * u64::from(k + 1)
     };
     // The cost has one minimum, near the logarithm of the mean.
-    let mean = samples.iter().map(|sample| u64::from(*sample)).sum::<u64>() / samples.len().max(1) as u64;
+    let sum = samples.iter().sum::<u32>();
+    let mean = sum.checked_div(u32::try_from(samples.len()).unwrap_or(1)).unwrap_or(0);
     let near = mean.checked_ilog2().unwrap_or(0).min(most);
     let costs = (near.saturating_sub(1)..=(near + 1).min(most)).map(|k| (k, cost(k)));
     costs.min_by_key(|(_, cost)| *cost).unwrap_or((0, u64::MAX))
