@@ -99,8 +99,16 @@ fn wrong(whole: &Contents, cut: &Contents) -> Option<String> {
 
 /// References to objects whose paths lay in what was cut off: they are shown by address.
 fn is_nameless(values: &Values, cut: &Contents) -> bool {
-    let Values::String(strings) = values else { return false };
-    !cut.is_whole && strings.iter().flatten().any(|text| text.starts_with(b"#"))
+    !cut.is_whole && has_address(values)
+}
+
+fn has_address(values: &Values) -> bool {
+    match values {
+        Values::String(strings) => strings.iter().flatten().any(|text| text.starts_with(b"#")),
+        Values::Vlen { elements, .. } => has_address(elements),
+        Values::Compound { fields, .. } => fields.iter().any(has_address),
+        _ => false,
+    }
 }
 
 /// Equal, also where numbers are NaN.
