@@ -96,8 +96,8 @@ pub(crate) fn build(
     Ok(Built { patches, addr: Some(addr), kind })
 }
 
-/// Changes an index that exists: `chunks` are new or replace others. Nothing of `space` is taken before everything is
-/// read.
+/// Changes an index that exists: `chunks` are new or replace others. What is to be put after the new structures may be put
+/// in any order: each of these writes leaves the index whole. Nothing of `space` is taken before everything is read.
 pub(crate) fn update(
     view: &dyn View,
     file: &File,

@@ -231,8 +231,7 @@ impl Update {
             }
             phases.push(self.phase(&[Patch { addr: Addr(0), body: head.encode() }]));
         }
-        phases.extend(plan.indexes.iter().map(|step| self.phase(step)));
-        phases.extend([self.phase(datasets), self.phase(groups)]);
+        phases.extend([self.phase(&plan.indexes), self.phase(datasets), self.phase(groups)]);
         phases.retain(|phase| !phase.puts.is_empty());
         Ok(phases)
     }

@@ -25,8 +25,8 @@ use std::sync::Arc;
 pub(super) struct Plan {
     /// What nobody points to yet.
     pub(super) fresh: Vec<Patch>,
-    /// Changes of chunk indexes: the first of all, the second of all, and so on.
-    pub(super) indexes: Vec<Vec<Patch>>,
+    /// Changes of chunk indexes, in any order.
+    pub(super) indexes: Vec<Patch>,
     /// Headers of types and datasets, then those of groups.
     pub(super) headers: [Vec<Patch>; 2],
     /// The root group has no symbol table any more.
@@ -51,7 +51,7 @@ pub(super) struct Planner<'a> {
     pub(super) heap: HeapBuilder,
     pub(super) headers: BTreeMap<Addr, Editable>,
     pub(super) fresh: Vec<Patch>,
-    pub(super) indexes: Vec<Vec<Patch>>,
+    pub(super) indexes: Vec<Patch>,
     pub(super) root_is_new: bool,
 }
 

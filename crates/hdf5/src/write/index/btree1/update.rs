@@ -23,6 +23,8 @@ struct Touched {
     range: Range<usize>,
     /// Where the next node begins; `None` for the last of the tree.
     upper: Option<Key>,
+    /// Whether it is written anew in its place.
+    is_replaced: bool,
 }
 
 /// The siblings of a node: left and right.
@@ -111,13 +113,17 @@ impl Paths {
                 copied.push(match grown {
                     Grown::Nothing => None,
                     Grown::InPlace => {
-                        change.then.push(self.form.patch(&touched.node));
+                        touched.is_replaced = true;
                         None
                     }
                     Grown::Beyond => Some(self.copy(touched, &mut made, place)?),
                 });
             }
-            self.link(&level, &copied, &mut made, &mut change);
+            for link in self.link(&level, &copied, &mut made) {
+                change.then.extend(link.put(&self.form, &mut level));
+            }
+            let replaced = level.iter().filter(|touched| touched.is_replaced);
+            change.then.extend(replaced.map(|touched| self.form.patch(&touched.node)));
             change.released.extend(copied.iter().flatten().map(|copied| (copied.old, self.form.node_len())));
             new.append(&mut made);
             (children, below) = (level, copied);
@@ -155,7 +161,8 @@ impl Paths {
 
     /// Links copies to the neighbours of the old nodes, and these to them. Who goes down from the root never looks at
     /// these addresses, but HDF5 keeps them when it splits nodes.
-    fn link(&self, level: &[Touched], copied: &[Option<Copied>], made: &mut [Node], change: &mut Change) {
+    fn link(&self, level: &[Touched], copied: &[Option<Copied>], made: &mut [Node]) -> Vec<Link> {
+        let mut links = Vec::new();
         let ends =
             |copied: &Copied| Some((copied.old, (copied.entries.first()?.addr, copied.entries.last()?.addr)));
         let moved: HashMap<Addr, (Addr, Addr)> = copied.iter().flatten().filter_map(ends).collect();
@@ -177,9 +184,33 @@ impl Paths {
                 let back =
                     kept.get(&neighbour).and_then(|(left, right)| if is_right { *left } else { *right });
                 if theirs.is_none() && back == Some(old) {
-                    let body = Out::new().addr(Some(edge), self.form.sizes).finish();
-                    change.then.push(Patch { addr: self.form.sibling(neighbour, !is_right), body });
+                    links.push(Link { of: neighbour, is_right: !is_right, to: edge });
                 }
+            }
+        }
+        links
+    }
+}
+
+/// A sibling that a node which stays in its place is to have.
+struct Link {
+    of: Addr,
+    is_right: bool,
+    to: Addr,
+}
+
+impl Link {
+    /// Puts it into the node, if that is written anyway; else gives the patch.
+    fn put(self, form: &Form, level: &mut [Touched]) -> Option<Patch> {
+        let Self { of, is_right, to } = self;
+        match level.iter_mut().find(|touched| touched.is_replaced && touched.node.addr == of) {
+            Some(Touched { node, .. }) => {
+                *(if is_right { &mut node.right } else { &mut node.left }) = Some(to);
+                None
+            }
+            None => {
+                let body = Out::new().addr(Some(to), form.sizes).finish();
+                Some(Patch { addr: form.sibling(of, is_right), body })
             }
         }
     }
@@ -222,7 +253,7 @@ struct Wanted {
 impl Wanted {
     fn found(self, node: Node) -> Touched {
         let Self { child, parent, range, upper, .. } = self;
-        Touched { node, child, parent, range, upper }
+        Touched { node, child, parent, range, upper, is_replaced: false }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::write::{Patch, Stored};
 use ncirrus_layout::{Cells, Layout, Location, Result, Tag};
 use ncirrus_model::CodecSpec;
 use ncirrus_testkit::Objects;
+use ncirrus_testkit::law::Random;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,13 +25,25 @@ pub(super) struct World {
     pub(super) sizes: Sizes,
     /// Rank of version 1 B-trees.
     pub(super) rank: u16,
+    /// Decides the order of writes that may come in any.
+    random: Random,
 }
 
 impl World {
     pub(super) fn new(kind: IndexKind, grid: Grid) -> Self {
         let sizes = Sizes { offsets: 8, lengths: 8 };
         let (bytes, space) = (vec![0xee; 96], Space::new(96));
-        Self { bytes, space, grid, kind, addr: None, chunks: Chunks::new(), sizes, rank: 32 }
+        Self {
+            bytes,
+            space,
+            grid,
+            kind,
+            addr: None,
+            chunks: Chunks::new(),
+            sizes,
+            rank: 32,
+            random: Random(7),
+        }
     }
 
     /// Builds the index anew.
@@ -57,7 +70,10 @@ impl World {
         assert_eq!(self.read(chunks), self.expected(&old, chunks), "what is new changes nothing");
         let mut new = old.clone();
         new.extend(chunks.clone());
-        for patch in &change.then {
+        let mut then = change.then;
+        shuffle(&mut then, &mut self.random);
+        assert_apart(&then);
+        for patch in &then {
             self.put(patch);
             self.assert_between(&old, &new, chunks);
         }
@@ -163,4 +179,18 @@ impl World {
             warnings: Vec::new(),
         }
     }
+}
+
+fn shuffle(patches: &mut [Patch], random: &mut Random) {
+    for behind in (1..patches.len()).rev() {
+        let at = random.below(behind as u64 + 1);
+        patches.swap(behind, usize::try_from(at).expect("small"));
+    }
+}
+
+/// No write undoes another.
+fn assert_apart(patches: &[Patch]) {
+    let mut places: Vec<_> = patches.iter().map(|patch| (patch.addr.0, patch.body.len() as u64)).collect();
+    places.sort_unstable();
+    assert!(places.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{places:?}");
 }

@@ -151,12 +151,7 @@ impl Planner<'_> {
         let old = locate(self.view, &self.file, stand, &track.form, &cells)?;
         let chunks = held.iter().map(|(cell, stored)| (chunk_of(cell, shape.len()), *stored)).collect();
         let updated = index::update(self.view, &self.file, (*index, *addr), &grid, &chunks, &mut self.space)?;
-        for (at, patch) in updated.change.then.into_iter().enumerate() {
-            match self.indexes.get_mut(at) {
-                Some(step) => step.push(patch),
-                None => self.indexes.push(vec![patch]),
-            }
-        }
+        self.indexes.extend(updated.change.then);
         self.fresh.extend(updated.change.fresh);
         updated.change.released.into_iter().for_each(|(addr, len)| self.space.leave(addr, len));
         for found in old {
