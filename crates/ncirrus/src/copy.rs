@@ -2,9 +2,11 @@
 mod blueprint;
 mod choice;
 mod chunking;
+mod dry_run;
 mod filtering;
 
 pub use chunking::ChunkRule;
+pub use dry_run::{CopyPlans, plan_copy};
 pub use filtering::{FilterRule, QuantizeRule};
 
 use crate::create::CreateOptions;
@@ -12,6 +14,7 @@ use crate::select::VariableSelect;
 use crate::{CodecSpec, Dataset, Result, Session};
 use blueprint::Blueprint;
 pub(crate) use blueprint::Pair;
+use ncirrus_engine::Writer;
 use ncirrus_model::Model;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -79,6 +82,7 @@ pub struct CopyReport {
 }
 
 /// Copies a dataset to `target`, which appears whole or not at all. Memory is bounded by the session's budget.
+/// [`plan_copy`] tells what it will take.
 ///
 /// # Errors
 /// When the source cannot be read or the target cannot hold it (the error names the member), or is there already.
@@ -92,7 +96,7 @@ pub fn copy(
     let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &create)?;
     let copy = Dataset::create_with(target, &create, session)?;
     if options.drop_filters {
-        drop_filters(&copy, &mut model, &mut losses)?;
+        drop_filters(&copy.open_for_writing()?.writer, &mut model, &mut losses)?;
     }
     copy.edit(|empty| {
         *empty = model;
@@ -116,8 +120,7 @@ pub fn copy(
 }
 
 /// Leaves out the filters that the copy's format cannot hold, or that cannot be applied.
-fn drop_filters(copy: &Dataset, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
-    let writer = &copy.open_for_writing()?.writer;
+fn drop_filters(writer: &Writer, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
     for var in model.variables() {
         let path = model.variable_path(var);
         let byte_len = model.variable(var).and_then(|variable| model.packed_len(variable.ty));

@@ -28,7 +28,10 @@ mod select;
 mod session;
 mod variable;
 
-pub use copy::{ChunkRule, CopyOptions, CopyReport, FilterRule, Filters, Progress, QuantizeRule, copy};
+pub use copy::{
+    ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, Progress, QuantizeRule, copy,
+    plan_copy,
+};
 pub use create::{CreateOptions, DefaultChunks, Dialect, Kind, Structures};
 pub use dataset::Dataset;
 pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
@@ -39,7 +42,7 @@ pub use ncirrus_cdl as cdl;
 #[cfg(feature = "plugins")]
 pub use ncirrus_codec::PluginOptions;
 pub use ncirrus_codec::{CodecEntry, Ignored, Origin, Registry};
-pub use ncirrus_engine::{Missing, Plan, Statistics, StoredChunk, convert};
+pub use ncirrus_engine::{CopyPlan, Missing, Plan, Statistics, StoredChunk, convert};
 pub use ncirrus_layout::{
     ChunkRef, Consolidated, Error, ErrorKind, Limits, Location, ObjectId, OpenOptions, Place, Result,
 };

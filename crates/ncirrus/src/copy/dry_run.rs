@@ -1,0 +1,62 @@
+//! What a copy will take, without making it.
+use super::blueprint::Blueprint;
+use super::{CopyOptions, drop_filters};
+use crate::{Dataset, Result, Session};
+use ncirrus_engine::CopyPlan;
+use ncirrus_store::MemoryStore;
+use std::fmt;
+
+/// What a copy will take.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CopyPlans {
+    /// One plan per variable, in the order in which they are copied.
+    pub variables: Vec<CopyPlan>,
+    /// What cannot be carried over and why, as a copy reports it.
+    pub losses: Vec<String>,
+}
+
+/// What [`copy`](super::copy) with the same arguments will take. Neither is anything written nor are data read.
+///
+/// # Errors
+/// As [`copy`](super::copy), as far as it can be known before; the target is not looked at.
+pub fn plan_copy(
+    source: &Dataset,
+    target: &str,
+    options: &CopyOptions<'_>,
+    session: &Session,
+) -> Result<CopyPlans> {
+    let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+    let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &create)?;
+    // The format lays out the copy in memory, without data.
+    let memory = MemoryStore::new("memory://plan");
+    let (writing, engine) = (create.resolve(target)?.writing(), &session.engine);
+    let writer = engine.block_on(engine.create(memory.shared(), memory.root().child("copy"), writing))?;
+    if options.drop_filters {
+        drop_filters(&writer, &mut model, &mut losses)?;
+    }
+    engine.block_on(writer.edit(|empty| {
+        *empty = model;
+        Ok(())
+    }))?;
+    let mut plans = CopyPlans { variables: Vec::new(), losses };
+    for pair in &pairs {
+        let (from, to) = ((source.reader()?, pair.var), (&writer, pair.var));
+        let planning = ncirrus_engine::plan_copy(from, &pair.selection, to, pair.quantize);
+        plans.variables.push(engine.block_on(planning).map_err(|error| error.at_path(&*pair.path))?);
+    }
+    Ok(plans)
+}
+
+impl CopyPlans {
+    /// All plans as one.
+    pub fn total(&self) -> CopyPlan {
+        CopyPlan::total(&self.variables)
+    }
+}
+
+impl fmt::Display for CopyPlans {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.variables.iter().try_for_each(|plan| write!(f, "{plan}"))?;
+        write!(f, "{}", self.total())
+    }
+}
