@@ -12,8 +12,6 @@ use crate::file::Addr;
 pub(crate) struct Links {
     /// In creation order where it is tracked, else by name.
     pub(crate) list: Vec<Link>,
-    /// Whether creation order is tracked.
-    pub(crate) tracked: bool,
     /// Indices of the list, by name.
     by_name: Vec<usize>,
     /// Links that cannot be read, links named twice.

@@ -26,8 +26,6 @@ impl Eq for ObjectRef {}
 /// The messages of an object, in the order of the file, without those that only manage space.
 #[derive(Debug)]
 pub(crate) struct Header {
-    /// Version of the header: 1 or 2.
-    pub(crate) version: u8,
     /// Whether the order in which attributes were made is known.
     pub(crate) tracks_attributes: bool,
     pub(crate) messages: Vec<Message>,

@@ -163,7 +163,7 @@ impl Found {
             found.into_iter().map(|(name, link)| Link { name, target: link.target }).collect();
         let mut by_name: Vec<usize> = (0..list.len()).collect();
         by_name.sort_by_key(|index| list.get(*index).map(|link| link.name.as_str()));
-        Links { list, tracked: self.tracked, by_name, warnings: self.warnings }
+        Links { list, by_name, warnings: self.warnings }
     }
 }
 

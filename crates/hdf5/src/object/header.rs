@@ -63,7 +63,6 @@ struct Reading {
 impl Reading {
     fn new(prefix: &Prefix) -> Self {
         let header = Header {
-            version: prefix.format.version(),
             tracks_attributes: prefix.format == (Format::New { indexed: true }),
             messages: Vec::new(),
             warnings: Vec::new(),
