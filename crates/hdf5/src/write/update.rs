@@ -27,7 +27,7 @@ use data::{Stand, form, locate};
 use head::Head;
 use ncirrus_layout::{
     Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Resolver,
-    Result, Stall, Step, Tag, View, Work, settle,
+    Result, Stall, Step, StoredType, Tag, View, Work, settle,
 };
 use ncirrus_model::{CodecSpace, DimId, Model, Values, VarId};
 use plan::{Plan, Planner};
@@ -49,16 +49,19 @@ struct Track {
     path: String,
     /// The shape of data that lie in one run.
     shape: Vec<u64>,
+    /// Cells of references in a run that readers know: what they refer to must be there first.
+    late: BTreeMap<Vec<u64>, Bytes>,
 }
 
 impl Track {
     /// Whether anything of it waits for a commit.
     fn waits(&self) -> bool {
-        match &self.held {
+        let is_held = match &self.held {
             Held::Compact(body) => body.is_some(),
             Held::Run { addr, .. } => addr.is_some(),
             Held::Chunks(chunks) => !chunks.is_empty(),
-        }
+        };
+        is_held || !self.late.is_empty()
     }
 }
 
@@ -112,7 +115,7 @@ pub(super) fn update(
         structures: if file.version >= 3 { Structures::V110 } else { choices.structures },
         ..choices.clone()
     };
-    let end = head.end().max(file.size.saturating_sub(file.base)).next_multiple_of(8);
+    let end = head.end().max(file.size.saturating_sub(file.base));
     let mut update = Update {
         root: root.clone(),
         choices,
@@ -158,7 +161,7 @@ impl Update {
             match settle(form(view, &object, variable, &self.paths)).map_err(Stall::Need)? {
                 Ok((form, stand)) => {
                     let (held, shape) = (Held::nothing(form.arranged), stand.shape.clone());
-                    tracks.insert(id, Track { form, held, path, shape });
+                    tracks.insert(id, Track { form, held, path, shape, late: BTreeMap::new() });
                     stands.insert(id, stand);
                 }
                 Err(error) => _ = refused.insert(id, error.at_path(path)),
@@ -184,7 +187,7 @@ impl Update {
                 _ => {
                     let form = Form::new(model, id, &self.choices)?;
                     let (held, shape) = (Held::nothing(form.arranged), model.shape(id));
-                    tracks.insert(id, Track { form, held, path, shape });
+                    tracks.insert(id, Track { form, held, path, shape, late: BTreeMap::new() });
                 }
             }
         }
@@ -208,6 +211,7 @@ impl Update {
             file,
             headers: BTreeMap::new(),
             fresh: Vec::new(),
+            late: Vec::new(),
             indexes: Vec::new(),
             root_is_new: false,
         };
@@ -231,7 +235,9 @@ impl Update {
             }
             phases.push(self.phase(&[Patch { addr: Addr(0), body: head.encode() }]));
         }
-        phases.extend([self.phase(&plan.indexes), self.phase(datasets), self.phase(groups)]);
+        let mut known = plan.late.clone();
+        known.extend(plan.indexes.iter().cloned());
+        phases.extend([self.phase(&known), self.phase(datasets), self.phase(groups)]);
         phases.retain(|phase| !phase.puts.is_empty());
         Ok(phases)
     }
@@ -261,6 +267,9 @@ impl Update {
     /// Where a cell is that was placed since the last commit, or that lies in a run; `None`: where the file says.
     fn placed(&self, var: VarId, track: &Track, cell: &[u64]) -> Result<Option<ChunkRef>> {
         let stand = self.stands.get(&var);
+        if let Some(body) = track.late.get(cell) {
+            return Ok(Some(ChunkRef::new(Location::Inline(body.clone()))));
+        }
         let location = match &track.held {
             Held::Compact(Some(body)) => Location::Inline(body.clone()),
             Held::Run { addr, cells } => {
@@ -301,6 +310,11 @@ impl Update {
             }
             Held::Run { addr, cells } => {
                 let range = run_of(form, shape, cell)?;
+                let is_known = stand.is_some_and(|stand| stand.run.is_some());
+                if is_known && matches!(form.encoding.stored, StoredType::Reference { .. }) {
+                    track.late.insert(cell.to_vec(), body);
+                    return Ok(Vec::new());
+                }
                 let start = match (stand.and_then(|stand| stand.run), *addr) {
                     (Some(run), _) | (None, Some(run)) => run,
                     (None, None) => {
@@ -312,7 +326,7 @@ impl Update {
                         *addr.insert(space.take(total, align))
                     }
                 };
-                if stand.is_none_or(|stand| stand.run.is_none()) {
+                if !is_known {
                     cells.insert(cell.to_vec());
                 }
                 Addr(start.0.saturating_add(range.start))
@@ -456,6 +470,7 @@ impl Placer for Update {
                 _ => None,
             };
             track.held = Held::nothing(track.form.arranged);
+            track.late.clear();
             let Some(addr) = self.known.addrs.get(&Object::Variable(*id)).copied() else { continue };
             let shape = track.shape.clone();
             let stand = self.stands.entry(*id).or_insert(Stand { addr, run: None, implicit: false, shape });

@@ -25,6 +25,8 @@ use std::sync::Arc;
 pub(super) struct Plan {
     /// What nobody points to yet.
     pub(super) fresh: Vec<Patch>,
+    /// References to what is fresh, in data that readers know.
+    pub(super) late: Vec<Patch>,
     /// Changes of chunk indexes, in any order.
     pub(super) indexes: Vec<Patch>,
     /// Headers of types and datasets, then those of groups.
@@ -51,6 +53,7 @@ pub(super) struct Planner<'a> {
     pub(super) heap: HeapBuilder,
     pub(super) headers: BTreeMap<Addr, Editable>,
     pub(super) fresh: Vec<Patch>,
+    pub(super) late: Vec<Patch>,
     pub(super) indexes: Vec<Patch>,
     pub(super) root_is_new: bool,
 }
@@ -208,10 +211,10 @@ impl Planner<'_> {
             change.released.into_iter().for_each(|(addr, len)| self.space.leave(addr, len));
         }
         self.fresh.extend(self.heap.take());
-        let Self { fresh, indexes, root_is_new, space, mut after, .. } = self;
+        let Self { fresh, late, indexes, root_is_new, space, mut after, .. } = self;
         after.addrs.retain(|object, _| is_in(self.new, *object));
         after.ids.retain(|dim, _| self.new.dimension(*dim).is_some());
-        Ok(Plan { fresh, indexes, headers, root_is_new, space, known: after })
+        Ok(Plan { fresh, late, indexes, headers, root_is_new, space, known: after })
     }
 }
 

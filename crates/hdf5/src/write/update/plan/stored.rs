@@ -100,15 +100,18 @@ impl Planner<'_> {
         (found, lens): (&Dataset, &[u64]),
     ) -> Step<()> {
         let addr = stand.addr;
+        for (cell, body) in &track.late {
+            let start = run_of(&track.form, &track.shape, cell)?.start;
+            let run = stand.run.map_or(0, |run| run.0);
+            self.late.push(Patch { addr: Addr(run.saturating_add(start)), body: body.clone() });
+        }
         let body = match &track.held {
             Held::Compact(Some(data)) => {
                 let (_, draft) = self.own(addr, kind::LAYOUT)?;
                 with_data(&draft.body, data)?
             }
             Held::Run { addr: Some(run), cells } => {
-                if has_fill(self.new.variable(id)) {
-                    self.fill(track, *run, cells)?;
-                }
+                self.fill(track, *run, cells, !has_fill(self.new.variable(id)))?;
                 let (_, draft) = self.own(addr, kind::LAYOUT)?;
                 with_address(&draft.body, None, *run, self.file.sizes)?
             }
@@ -165,8 +168,15 @@ impl Planner<'_> {
         Ok(Some(with_address(&draft.body, Some(kind), addr, self.file.sizes)?))
     }
 
-    /// Fill in the cells of a new run that nobody wrote.
-    fn fill(&mut self, track: &Track, run: Addr, written: &BTreeSet<Vec<u64>>) -> Result<()> {
+    /// Fill in the cells of a new run that nobody wrote; in the last one alone when nobody asks for fill, so that the
+    /// file is long enough.
+    fn fill(
+        &mut self,
+        track: &Track,
+        run: Addr,
+        written: &BTreeSet<Vec<u64>>,
+        only_last: bool,
+    ) -> Result<()> {
         let (form, grid) = (&track.form, &track.form.encoding.grid);
         let all = track.shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len));
         let all: Vec<u64> = all.collect();
@@ -175,7 +185,7 @@ impl Planner<'_> {
         let one =
             crate::write::value::encode_values(&form.datatype, fill, 0..1, &mut self.heap, &mut self.space)?;
         let mut whole = Bytes::new();
-        for number in 0..count {
+        for number in if only_last { count.saturating_sub(1) } else { 0 }..count {
             let cell = cell_of(number, &all);
             if written.contains(&cell) {
                 continue;
