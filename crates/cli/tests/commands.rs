@@ -80,6 +80,22 @@ fn options_of_copy_do_what_they_say() {
 }
 
 #[test]
+fn a_dry_run_tells_what_a_copy_takes_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (maps, to) = (at(folder.path(), "maps.zarr"), at(folder.path(), "series.nc4"));
+    ncirrus(&["copy", "-q", "-c", "time/1,lat/,lon/", "-d", "1", "-s", &example(), &maps]);
+    let text = ncirrus(&["copy", "--dry-run", "-c", "time/12,lat/9,lon/9", &maps, &to]);
+    for part in
+        ["/sst [12, 18, 36], 31104 bytes\n", "decodes     12 for 12 chunks, each at most 1 times", "total, "]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let text = ncirrus(&["copy", "--dry-run", &maps, &to]);
+    assert!(text.contains("passed      12 chunks pass through as they are"), "{text}");
+    assert!(!Path::new(&to).exists());
+}
+
+#[test]
 fn a_selection_is_copied_with_its_coordinates() {
     let folder = tempfile::tempdir().unwrap();
     let to = at(folder.path(), "box.nc");

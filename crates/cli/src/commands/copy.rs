@@ -2,9 +2,10 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CopyReport, CreateOptions, DefaultChunks, Dialect, Error, FilterRule,
-    Filters, Kind, Progress, QuantizeRule, Result, Session, Structures, VariableSelect,
+    ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Dialect, Error, FilterRule, Filters, Kind,
+    Progress, QuantizeRule, Result, Session, Structures, VariableSelect,
 };
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use std::time::Duration;
   ncirrus copy -F 't,zstd,level=5' -F 'p|q,2|1,4' a.nc b.zarr
   ncirrus copy --quantize 't,granular=3' -d 4 -s a.nc b.zarr
   ncirrus copy --codec '{\"id\":\"zstd\",\"level\":3}' a.nc b.zarr
+  ncirrus copy --dry-run -c time/,lat/8,lon/8 a.nc b.zarr what it takes to turn maps into series
   ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL says")]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
@@ -87,6 +89,10 @@ pub(crate) struct Args {
     /// Replace the target if it is a dataset.
     #[arg(long)]
     overwrite: bool,
+    /// Print what the copy will take (passes, memory, requests, chunks that pass through, are decoded and encoded)
+    /// per variable and in total, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
     /// Print nothing but errors.
     #[arg(short, long)]
     quiet: bool,
@@ -151,6 +157,11 @@ enum DialectName {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let source = super::open(&args.source, session)?;
+    if args.dry_run {
+        let plans = ncirrus::plan_copy(&source, &args.target, &options(args)?, session)?;
+        tell(&plans.losses);
+        return super::finish(write!(anstream::stdout().lock(), "{plans}"));
+    }
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
     let show = |progress: Progress<'_>| {
         bar.set_length(progress.total);
@@ -160,7 +171,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let options = CopyOptions { progress: Some(&show), ..options(args)? };
     let report = ncirrus::copy(&source, &args.target, &options, session);
     bar.finish_and_clear();
-    tell(&report?);
+    tell(&report?.losses);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -221,8 +232,8 @@ fn parse_codec(text: &str) -> Result<CodecSpec> {
 }
 
 #[expect(clippy::print_stderr, reason = "losses are told on standard error")]
-fn tell(report: &CopyReport) {
-    report.losses.iter().for_each(|loss| eprintln!("ncirrus: {loss}"));
+fn tell(losses: &[String]) {
+    losses.iter().for_each(|loss| eprintln!("ncirrus: {loss}"));
 }
 
 /// A bar on a terminal; hidden elsewhere.
