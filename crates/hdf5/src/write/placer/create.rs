@@ -13,7 +13,7 @@ use crate::write::heap::HeapBuilder;
 use crate::write::objects::SIZES;
 use crate::write::space::Space;
 use crate::write::value::encode_values;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{
     Abilities, Cells, ChunkRef, Encoding, Error, Location, ObjectId, Phase, Placer, Prepared, Put, Resolver,
     Result, Step, Tag, View, Work,
@@ -127,27 +127,25 @@ impl Creation {
             return Err(missing());
         };
         let held = self.held.entry(var).or_insert_with(|| Held::nothing(track.form.arranged));
-        let addr = match held {
+        // Rooms end where the next ones begin: streams send what has no gaps.
+        let room = |len: u64| len.checked_next_multiple_of(align).unwrap_or(len);
+        let (addr, end) = match held {
             Held::Compact(held) => {
                 *held = Some(body);
                 return Ok(Vec::new());
             }
             Held::Run { addr, cells } => {
                 let range = run_of(&track.form, &track.shape, cell)?;
-                let start = match *addr {
-                    Some(start) => start,
-                    None => {
-                        let total = track
-                            .shape
-                            .iter()
-                            .try_fold(track.form.datatype.byte_len, |total, len| total.checked_mul(*len));
-                        let total =
-                            total.ok_or_else(|| Error::limit("the variable has more than 2^64 bytes"))?;
-                        *addr.insert(space.take(total, align))
-                    }
-                };
+                let total = track
+                    .shape
+                    .iter()
+                    .try_fold(track.form.datatype.byte_len, |total, len| total.checked_mul(*len))
+                    .ok_or_else(|| Error::limit("the variable has more than 2^64 bytes"))?;
+                let start = addr.get_or_insert_with(|| space.take(room(total), align)).0;
                 cells.insert(cell.to_vec());
-                Addr(start.0.saturating_add(range.start))
+                let len = range.end - range.start;
+                let end = if range.end == total { room(total) - range.start } else { len };
+                (Addr(start.saturating_add(range.start)), end)
             }
             Held::Chunks(chunks) => {
                 let len = body.len() as u64;
@@ -162,14 +160,14 @@ impl Creation {
                                 space.leave(old.addr, old.len);
                             }
                         }
-                        space.take(len, align)
+                        space.take(room(len), align)
                     }
                 };
                 chunks.insert(cell.to_vec(), Stored { addr, len, mask });
-                addr
+                (addr, room(len))
             }
         };
-        Ok(vec![self.put_at(addr, body)])
+        Ok(vec![self.put_at(addr, padded(body, end))])
     }
 
     /// All metadata, where no reader looks: at the front when they fit, else behind everything.
@@ -303,6 +301,19 @@ impl Placer for Creation {
     }
 }
 
+/// A body with zeros up to the end of its room, unless there would be many.
+fn padded(body: Bytes, len: u64) -> Bytes {
+    let missing = usize::try_from(len).map_or(0, |len| len.saturating_sub(body.len()));
+    if missing == 0 || missing > MOST_PADDING {
+        return body;
+    }
+    let mut bytes = body.try_into_mut().unwrap_or_else(|shared| BytesMut::from(shared.as_ref()));
+    bytes.resize(bytes.len() + missing, 0);
+    bytes.freeze()
+}
+
+/// Most zeros that are put after a body.
+const MOST_PADDING: usize = 4096;
 /// Bytes of the superblock.
 pub(super) const SUPERBLOCK: u64 = 48;
 /// Places of metadata are of such lengths, so that they can be used again.
