@@ -304,8 +304,8 @@ impl Touched {
     /// Takes chunks into a leaf.
     fn merge(&mut self, grid: &Grid, entries: &[Entry]) -> Grown {
         let old = std::mem::take(&mut self.node.entries);
-        let count = old.len();
-        let mut merged = Vec::with_capacity(count + entries.len());
+        let mut merged = Vec::with_capacity(old.len() + entries.len());
+        let mut is_grown = false;
         let mut old = old.into_iter().peekable();
         for entry in entries {
             while let Some(before) = old.next_if(|old| old.key.offsets < entry.key.offsets) {
@@ -313,10 +313,13 @@ impl Touched {
             }
             merged.push(entry.clone());
             // Of two records of one chunk the first counts, and the others go.
-            while old.next_if(|old| old.key.offsets == entry.key.offsets).is_some() {}
+            let mut is_new = true;
+            while old.next_if(|old| old.key.offsets == entry.key.offsets).is_some() {
+                is_new = false;
+            }
+            is_grown |= is_new;
         }
         merged.extend(old);
-        let is_grown = merged.len() != count;
         self.node.entries = merged;
         if let Some(last) = self.node.entries.last() {
             let end = last.key.behind(grid);
