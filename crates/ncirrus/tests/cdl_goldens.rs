@@ -92,9 +92,8 @@ fn is_golden(dataset: &Dataset, golden: &Path, options: &Options, change: Change
     let summary = dump(dataset, &mut text, &options).unwrap();
     assert!(summary.faults.is_empty(), "{}: {:?}", golden.display(), summary.faults);
     let expected = std::fs::read(golden).unwrap();
-    if let Err(reason) = support::difference(&visible(&expected), &visible(&text)) {
-        panic!("{}: {reason}", golden.display());
-    }
+    let difference = support::difference(&visible(&expected), &visible(&text));
+    assert!(difference.is_ok(), "{}: {difference:?}", golden.display());
 }
 
 #[test]
