@@ -99,6 +99,16 @@ fn compressor(format: Format) -> u8 {
     }
 }
 
+/// The compressor's own level for one of 0 to 9, as Blosc has it.
+fn level(codec: &Blosc2) -> i32 {
+    match (codec.format, codec.level) {
+        (Format::Zstd, 9..) => 22,
+        (Format::Zstd, 8) => 20,
+        (Format::Zstd, level) => (2 * level - 1).max(1),
+        (_, level) => level,
+    }
+}
+
 /// What the flags of a chunk say of its compressor.
 fn format_bits(format: Format) -> u8 {
     match format {
@@ -172,7 +182,7 @@ fn blocks(
         filter(codec, head < CHUNK_HEAD, input, spare, filtered);
         let at = out.len();
         out.resize(at + 4 + bound, 0);
-        let len = compress(codec.format, codec.level, filtered, out.get_mut(at + 4..)?, contexts)?;
+        let len = compress(codec.format, level(codec), filtered, out.get_mut(at + 4..)?, contexts)?;
         let len = if len < input.len() {
             len
         } else {
