@@ -1,0 +1,169 @@
+//! A small server that takes objects as Amazon's does, in parts too, for tests. It keeps them in files.
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// The server, until the end of the test.
+#[derive(Debug, Clone)]
+pub(crate) struct S3 {
+    /// `http://host:port`.
+    pub(crate) address: String,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    folder: PathBuf,
+    /// Method and query of every request.
+    seen: Mutex<Vec<(String, String)>>,
+}
+
+/// A request without its body.
+struct Head {
+    method: String,
+    path: String,
+    query: BTreeMap<String, String>,
+    headers: BTreeMap<String, String>,
+}
+
+impl S3 {
+    /// Keeps objects below a folder.
+    pub(crate) fn start(folder: &Path) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let shared = Arc::new(Shared { folder: folder.to_owned(), seen: Mutex::default() });
+        let server = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let server = Arc::clone(&server);
+                std::thread::spawn(move || server.serve(stream));
+            }
+        });
+        Self { address, shared }
+    }
+
+    /// Method and query of the requests since the last call.
+    pub(crate) fn requests(&self) -> Vec<(String, String)> {
+        std::mem::take(&mut self.shared.seen.lock().unwrap())
+    }
+}
+
+impl Shared {
+    fn serve(&self, stream: TcpStream) -> Option<()> {
+        let mut reader = BufReader::new(stream.try_clone().ok()?);
+        let mut stream = stream;
+        loop {
+            let head = head(&mut reader)?;
+            let query: Vec<String> =
+                head.query.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            self.seen.lock().unwrap().push((head.method.clone(), query.join("&")));
+            let len = head.headers.get("content-length").map_or(0, |len| len.parse().unwrap());
+            let mut body = reader.by_ref().take(len);
+            let answer = self.answer(&head, &mut body);
+            std::io::copy(&mut body, &mut std::io::sink()).ok()?;
+            stream.write_all(&answer).ok()?;
+        }
+    }
+
+    fn answer(&self, head: &Head, body: &mut dyn Read) -> Vec<u8> {
+        let object = self.folder.join(head.path.trim_start_matches('/').replace('/', "%"));
+        let part = |id: &str, number: &str| self.folder.join(format!("{id}.{number}"));
+        match (head.method.as_str(), head.query.get("uploadId"), head.query.get("partNumber")) {
+            ("POST", None, _) if head.query.contains_key("uploads") => {
+                let xml =
+                    "<InitiateMultipartUploadResult><UploadId>up</UploadId></InitiateMultipartUploadResult>";
+                reply("200 OK", "", xml.as_bytes())
+            }
+            ("PUT", Some(id), Some(number)) => {
+                std::io::copy(body, &mut File::create(part(id, number)).unwrap()).unwrap();
+                reply("200 OK", &format!("ETag: \"{number}\"\r\n"), b"")
+            }
+            ("POST", Some(id), _) => {
+                let mut file = File::create(&object).unwrap();
+                for number in
+                    (1..).map(|number| part(id, &number.to_string())).take_while(|path| path.exists())
+                {
+                    std::io::copy(&mut File::open(&number).unwrap(), &mut file).unwrap();
+                    fs::remove_file(number).unwrap();
+                }
+                let xml =
+                    "<CompleteMultipartUploadResult><ETag>\"done\"</ETag></CompleteMultipartUploadResult>";
+                reply("200 OK", "", xml.as_bytes())
+            }
+            ("DELETE", Some(id), _) => {
+                (1..)
+                    .map(|number| part(id, &number.to_string()))
+                    .take_while(|part| fs::remove_file(part).is_ok())
+                    .count();
+                reply("204 No Content", "", b"")
+            }
+            ("PUT", None, _) => {
+                std::io::copy(body, &mut File::create(&object).unwrap()).unwrap();
+                reply("200 OK", "ETag: \"put\"\r\n", b"")
+            }
+            ("GET" | "HEAD", None, _) => read(&object, head),
+            (method, ..) => reply(&format!("405 No {method}"), "", b""),
+        }
+    }
+}
+
+fn head(reader: &mut impl BufRead) -> Option<Head> {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        lines.push(line.trim().to_owned());
+    }
+    let mut words = lines.first()?.split(' ').map(str::to_owned);
+    let (method, target) = (words.next()?, words.next()?);
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let headers = lines.iter().skip(1).filter_map(|line| line.split_once(':'));
+    Some(Head {
+        method,
+        path: path.to_owned(),
+        query: pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        headers: headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect(),
+    })
+}
+
+fn read(object: &Path, head: &Head) -> Vec<u8> {
+    let Ok(mut file) = File::open(object) else { return reply("404 Not Found", "", b"") };
+    let size = file.metadata().unwrap().len();
+    let tag = "ETag: \"now\"\r\nLast-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n";
+    if head.method == "HEAD" {
+        return format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n{tag}\r\n").into_bytes();
+    }
+    let range = head.headers.get("range").map(|range| range.trim_start_matches("bytes=").to_owned());
+    let (start, end) = match range.as_deref().and_then(|range| range.split_once('-')) {
+        Some(("", last)) => (size.saturating_sub(last.parse().unwrap()), size),
+        Some((first, last)) => {
+            (first.parse().unwrap(), last.parse().map_or(size, |last: u64| size.min(last + 1)))
+        }
+        None => (0, size),
+    };
+    if start >= end && size > 0 {
+        return reply("416 Range Not Satisfiable", "", b"");
+    }
+    let mut body = Vec::new();
+    file.seek(SeekFrom::Start(start)).unwrap();
+    file.take(end - start).read_to_end(&mut body).unwrap();
+    let status = if range.is_some() { "206 Partial Content" } else { "200 OK" };
+    let last = end.saturating_sub(1);
+    reply(status, &format!("{tag}Content-Range: bytes {start}-{last}/{size}\r\n"), &body)
+}
+
+fn reply(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let len = body.len();
+    let mut bytes = format!("HTTP/1.1 {status}\r\nContent-Length: {len}\r\n{headers}\r\n").into_bytes();
+    bytes.extend_from_slice(body);
+    bytes
+}
