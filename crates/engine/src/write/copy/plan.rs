@@ -101,7 +101,7 @@ impl Copying<'_> {
     async fn plan_block(&self, region: &Region, plan: &mut CopyPlan) -> Result<()> {
         let read = self.source.plan(self.from, &self.part_of_selection(region)).await?;
         plan.requests += read.requests;
-        plan.request_bytes += read.bytes;
+        plan.request_bytes = plan.request_bytes.saturating_add(read.bytes);
         plan.whole_objects += read.whole_objects;
         plan.missing += read.missing;
         if !read.codecs.is_empty() {
@@ -148,7 +148,8 @@ impl CopyPlan {
         match place {
             Location::Bytes(_, range) => {
                 self.requests += 1;
-                self.request_bytes += range.end.saturating_sub(range.start);
+                let len = range.end.saturating_sub(range.start);
+                self.request_bytes = self.request_bytes.saturating_add(len);
             }
             Location::Object(_) => {
                 self.requests += 1;
