@@ -11,8 +11,6 @@ pub(crate) struct HeapBuilder {
     sizes: Sizes,
     /// The collection that has room.
     open: Option<Collection>,
-    /// Whether the open one has objects that were not taken yet.
-    changed: bool,
     full: Vec<Patch>,
     /// Bytes of the next collection: more when many objects come at once.
     next_len: u64,
@@ -29,7 +27,7 @@ struct Collection {
 impl HeapBuilder {
     /// Nothing yet, for a file of those widths.
     pub(crate) fn new(sizes: Sizes) -> Self {
-        Self { sizes, open: None, changed: false, full: Vec::new(), next_len: LEAST }
+        Self { sizes, open: None, full: Vec::new(), next_len: LEAST }
     }
 
     /// Widths in the file.
@@ -56,7 +54,6 @@ impl HeapBuilder {
         let sizes = self.sizes;
         let open = self.open.as_mut().ok_or_else(|| Error::internal("no collection is open"))?;
         open.push(object, sizes);
-        self.changed = true;
         Ok((open.addr, u32::from(open.count)))
     }
 
@@ -73,22 +70,16 @@ impl HeapBuilder {
         Ok((alone.addr, 1))
     }
 
-    /// The collections that were filled since the last call; the last one keeps its room for objects added later
-    /// (it is then given again, whole).
+    /// The collections that were filled since the last call. None of them is given again: whoever puts them may do so
+    /// in any order.
     pub(crate) fn take(&mut self) -> Vec<Patch> {
-        let mut patches = std::mem::take(&mut self.full);
-        if std::mem::take(&mut self.changed) {
-            patches.extend(self.open.as_ref().map(|open| open.patch(self.sizes)));
-        }
+        self.close();
         self.next_len = LEAST;
-        patches
+        std::mem::take(&mut self.full)
     }
 
     fn close(&mut self) {
-        if let Some(open) = self.open.take().filter(|_| self.changed) {
-            self.full.push(open.patch(self.sizes));
-        }
-        self.changed = false;
+        self.full.extend(self.open.take().map(|open| open.patch(self.sizes)));
     }
 }
 
