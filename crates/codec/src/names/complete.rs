@@ -36,7 +36,11 @@ pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo) -> Result<CodecSpec, CodecE
         }
         Kind::Lzf => vec![4, 0x105, len],
         Kind::Blosc => vec![2, 2, element, len, given(4, 5), given(5, 1), given(6, 0)],
-        Kind::Bitshuffle => vec![0, 4, element, given(3, 0), given(4, 0), given(5, 0)],
+        Kind::Bitshuffle => {
+            // The level is there only when it was given.
+            let level = parameters.get(5).copied();
+            [0, 4, element, given(3, 0), given(4, 0)].into_iter().chain(level).collect()
+        }
         Kind::Blosc2 => {
             let mut numbers = vec![1, 0, element, len, given(4, 5), given(5, 1), given(6, 0)];
             if let 2.. = chunk.shape.len() {
