@@ -5,6 +5,7 @@ mod catalog;
 mod describe;
 mod dimensions;
 mod driver;
+mod front;
 mod hidden;
 mod members;
 mod types;

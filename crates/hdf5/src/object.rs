@@ -29,6 +29,8 @@ pub(crate) struct Header {
     /// Whether the order in which attributes were made is known.
     pub(crate) tracks_attributes: bool,
     pub(crate) messages: Vec<Message>,
+    /// First address behind the last of its chunks.
+    pub(crate) end: u64,
     /// What is wrong but does not keep the object from being read.
     pub(crate) warnings: Vec<String>,
 }

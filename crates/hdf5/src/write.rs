@@ -21,6 +21,8 @@ mod value;
 
 pub use placer::{DefaultChunks, Hdf5Writer, Structures};
 
+pub(crate) use index::{Grid, byte_len as index_len};
+
 use crate::file::Addr;
 use bytes::Bytes;
 

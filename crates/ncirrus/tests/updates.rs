@@ -33,7 +33,10 @@ fn each(test: impl Fn(&str, Kind, bool, &Session)) {
             let (_folder, temp) = temp();
             let url = temp.join(name).to_str().unwrap().to_owned();
             let grows = kind.is_classic()
-                || matches!((kind, dialect), (Kind::NcZarr | Kind::Zarr3 | Kind::Nc4 | Kind::Nc4Classic, None));
+                || matches!(
+                    (kind, dialect),
+                    (Kind::NcZarr | Kind::Zarr3 | Kind::Nc4 | Kind::Nc4Classic, None)
+                );
             let options =
                 CreateOptions { kind: Some(kind), dialect, consolidated, ..CreateOptions::default() };
             create(&url, &options, grows, &session);

@@ -2,6 +2,7 @@
 use super::catalog::Hdf5Catalog;
 use super::describe::{DatasetFacts, Facts, GroupFacts};
 use super::dimensions::{Axes, Dimensions, Scale, assign, lacks_scales};
+use super::front::metadata_end;
 use super::hidden::{self, Raw};
 use super::types::{Types, unwrap_arrays};
 use super::variable::{damaged, is_listed, variable};
@@ -39,6 +40,8 @@ pub(super) fn assemble(
     }
     second_choice(view, &scales, &mut variables)?;
     let (provenance, strict) = root_facts(view, file, facts)?;
+    let is_ours = provenance.as_ref().is_some_and(|text| text.contains(",ncirrus="));
+    let front = if is_ours { metadata_end(view, file, &tree, facts) } else { None };
     let mut assembly = Assembly {
         model: Model::new(),
         types: Types::default(),
@@ -56,6 +59,7 @@ pub(super) fn assemble(
         version: file.version,
         user_block: file.base,
         provenance,
+        front,
         strict,
         is_netcdf4: !strict && marks(facts) >= 2,
         paths: tree.take_paths(),

@@ -26,6 +26,8 @@ pub(super) struct Hdf5Catalog {
     pub(super) user_block: u64,
     /// The text of `_NCProperties`.
     pub(super) provenance: Option<String>,
+    /// Bytes at the front that hold all metadata.
+    pub(super) front: Option<u64>,
     /// Made by the rules of the classic model.
     pub(super) strict: bool,
     /// Whether the reference takes it for netCDF-4: two marks, and none of the classic model.
@@ -131,6 +133,7 @@ impl Catalog for Hdf5Catalog {
         let mut facts = vec![("_SuperblockVersion", self.version.to_string())];
         facts.push(("_IsNetcdf4", u8::from(self.is_netcdf4).to_string()));
         facts.extend(self.provenance.clone().map(|text| ("_NCProperties", text)));
+        facts.extend(self.front.map(|end| ("metadata", format!("in the first {} kB", end.div_ceil(1000)))));
         if self.user_block > 0 {
             facts.push(("user_block_bytes", self.user_block.to_string()));
         }

@@ -17,6 +17,9 @@ pub(crate) fn header(view: &dyn View, object: &ObjectRef) -> Step<Arc<Header>> {
     header_at(view, &object.file, object.addr)
 }
 
+/// Bytes behind the messages of a chunk, in headers of version 2.
+const CHECKSUM: u64 = 4;
+
 /// The header at an address, read once.
 pub(crate) fn header_at(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<Header>> {
     file.memo(view, addr, "hdf5 object header", || {
@@ -31,6 +34,7 @@ pub(crate) fn header_at(view: &dyn View, file: &File, addr: Addr) -> Step<Arc<He
 fn read(view: &dyn View, file: &File, addr: Addr) -> Step<Header> {
     let (prefix, first) = Prefix::read(view, file, addr)?;
     let mut reading = Reading::new(&prefix);
+    reading.reaches(addr, prefix.at.saturating_add(first.len() as u64 + CHECKSUM));
     let mut seen = HashSet::from([addr]);
     let mut budget = file.budget();
     let mut level = reading.add(file, &first)?;
@@ -42,6 +46,7 @@ fn read(view: &dyn View, file: &File, addr: Addr) -> Step<Header> {
         if seen.len() > MOST_CHUNKS {
             return Err(Error::limit(format!("an object header of more than {MOST_CHUNKS} chunks")).into());
         }
+        level.iter().for_each(|(addr, len)| reading.reaches(*addr, *len));
         let chunks = join(&level, |(addr, len)| reading.format.continuation(view, file, *addr, *len))?;
         level.clear();
         for chunk in chunks {
@@ -65,9 +70,15 @@ impl Reading {
         let header = Header {
             tracks_attributes: prefix.format == (Format::New { indexed: true }),
             messages: Vec::new(),
+            end: 0,
             warnings: Vec::new(),
         };
         Self { format: prefix.format, header, left: prefix.count }
+    }
+
+    /// Remembers how far the header reaches.
+    fn reaches(&mut self, addr: Addr, len: u64) {
+        self.header.end = self.header.end.max(addr.0.saturating_add(len));
     }
 
     /// Takes the messages of a chunk; gives the chunks that continue it.
