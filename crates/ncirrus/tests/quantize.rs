@@ -104,7 +104,7 @@ fn a_copy_is_quantized_and_says_so_and_writing_to_it_goes_on_so() {
     let data = Dataset::create(source.to_str().unwrap()).unwrap();
     data.root().add_dimension("x", DimensionLen::Fixed(4)).unwrap();
     let t = data.root().add_variable("t", Atomic::Float, &["x"]).unwrap();
-    t.write_all(&[1.234_567_8f32, 2.345_678_9, 5.432_109_8, 9.969_21e36]).unwrap();
+    t.write_all(&[1.234_567_8f32, 2.345_678_9, 5.432_11, 9.969_21e36]).unwrap();
     data.close().unwrap();
     let options = CopyOptions {
         quantize: vec![QuantizeRule::parse("t,bitgroom=3").unwrap()],
@@ -126,7 +126,7 @@ fn a_copy_is_quantized_and_says_so_and_writing_to_it_goes_on_so() {
 
     let update = Dataset::update(target.to_str().unwrap()).unwrap();
     let t = update.variable("/t").unwrap();
-    t.write(&Selection::slab(&[2], &[1]), &[5.432_109_8f32]).unwrap();
+    t.write(&Selection::slab(&[2], &[1]), &[5.432_11f32]).unwrap();
     update.close().unwrap();
     let again = support::open(&target, &session).unwrap();
     let stored = values(&again.variable("/t").unwrap()).unwrap();
