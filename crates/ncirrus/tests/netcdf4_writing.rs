@@ -1,5 +1,5 @@
 //! NetCDF-4 files as they are made: what is where in them, and what readers see after every sync.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 #[path = "requests/far.rs"]
 mod far;

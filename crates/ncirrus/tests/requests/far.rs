@@ -1,4 +1,7 @@
 //! A store that is far away: it counts, and answers only when nobody asks for more.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
+
 use bytes::Bytes;
 use ncirrus_layout::{Blob, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
 use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition, Store};
