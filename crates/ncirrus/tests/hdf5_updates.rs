@@ -2,14 +2,19 @@
 //! then, how they go on, and what is there when the writer is killed.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
 #[path = "kills/stores.rs"]
-#[expect(dead_code, reason = "one of two stores is used here")]
+#[allow(dead_code, reason = "one of two stores is used here")]
+#[allow(
+    clippy::allow_attributes,
+    reason = "an expectation of code that is not used is never met for a module"
+)]
 mod stores;
 
 use ncirrus_engine::{Dataset, Session, Writer};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer};
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Writing};
 use ncirrus_model::{
-    Atomic, Attribute, CodecSpec, DimensionLen, Endianness, Model, NodeId, Selection, Storage, Values, VarId,
+    Atomic, Attribute, CodecSpec, DimensionLen, Endianness, EnumMember, Field, Model, NodeId, Selection,
+    Storage, TypeId, TypeRef, UserKind, UserType, Values, VarId,
 };
 use ncirrus_store::{Blocking, LocalStore, MemoryStore, Precondition, Store};
 use ncirrus_testkit::corpus::peers_python;
@@ -26,9 +31,12 @@ enum Edit {
     Overwrite,
     Add,
     Remove,
+    Types,
+    Ties,
 }
 
-const EDITS: [Edit; 5] = [Edit::Attributes, Edit::Append, Edit::Overwrite, Edit::Add, Edit::Remove];
+const EDITS: [Edit; 7] =
+    [Edit::Attributes, Edit::Append, Edit::Overwrite, Edit::Add, Edit::Types, Edit::Remove, Edit::Ties];
 
 impl Edit {
     fn name(self) -> &'static str {
@@ -38,13 +46,19 @@ impl Edit {
             Self::Overwrite => "overwrite",
             Self::Add => "add",
             Self::Remove => "remove",
+            Self::Types => "types",
+            Self::Ties => "ties",
         }
     }
 }
 
 fn find(writer: &Writer, name: &str) -> VarId {
     let model = writer.model();
-    let renamed = if name == "sst" { "sea" } else { name };
+    let renamed = match name {
+        "sst" => "sea",
+        "time" => "when",
+        other => other,
+    };
     model
         .variable_at(name)
         .or_else(|| model.variable_at(renamed))
@@ -63,6 +77,8 @@ async fn apply(writer: &Writer, edit: Edit, syncs: bool) -> Result<()> {
         Edit::Overwrite => overwrite(writer, syncs).await,
         Edit::Add => add(writer).await,
         Edit::Remove => writer.edit(remove).await,
+        Edit::Types => types(writer, syncs).await,
+        Edit::Ties => ties(writer).await,
     }
 }
 
@@ -151,6 +167,63 @@ fn remove(model: &mut Model) -> Result<()> {
     model.rename_variable(sst, "sea")?;
     let x = model.dimension_at("x").unwrap();
     Ok(model.rename_dimension(x, "longitude")?)
+}
+
+/// Types of its own, used by attributes and variables, once more when they are there.
+async fn types(writer: &Writer, syncs: bool) -> Result<()> {
+    let define = |model: &mut Model| {
+        let root = model.root();
+        let member = |name: &str, value| EnumMember { name: name.to_owned(), value };
+        let kind = UserKind::Enum { base: Atomic::UByte, members: vec![member("red", 1), member("blue", 2)] };
+        let color = model.add_type(root, UserType { name: "color".to_owned(), kind })?;
+        let field = |name: &str, ty: Atomic| Field { name: name.to_owned(), ty: ty.into(), dims: Vec::new() };
+        let kind = UserKind::Compound(vec![field("a", Atomic::Short), field("b", Atomic::Double)]);
+        model.add_type(root, UserType { name: "pair".to_owned(), kind })?;
+        use_types(model, "flags", color)
+    };
+    writer.edit(define).await?;
+    write(writer, "flags", &[0], &[4], Values::UByte(vec![1, 2, 2, 1])).await?;
+    if syncs {
+        writer.sync().await?;
+    }
+    writer
+        .edit(|model| use_types(model, "more_flags", model.type_in(model.root(), "color").unwrap()))
+        .await?;
+    let pair = |model: &mut Model| {
+        let root = model.root();
+        let pair = model.type_in(root, "pair").unwrap();
+        let y = model.add_dimension(root, "pairs_along", DimensionLen::Fixed(2))?;
+        model.add_variable(root, "pairs", TypeRef::User(pair), &[y])?;
+        Ok(())
+    };
+    writer.edit(pair).await?;
+    let fields = vec![Values::Short(vec![1, 2]), Values::Double(vec![0.5, 1.5])];
+    write(writer, "pairs", &[0], &[2], Values::Compound { len: 2, fields }).await
+}
+
+fn use_types(model: &mut Model, name: &str, color: TypeId) -> Result<()> {
+    let x = model.dimension_at("x").or_else(|| model.dimension_at("longitude")).unwrap();
+    let root = model.root();
+    let var = model.add_variable(root, name, TypeRef::User(color), &[x])?;
+    let attribute =
+        Attribute { name: "flag".to_owned(), ty: TypeRef::User(color), values: Values::UByte(vec![2]) };
+    model.attributes_mut(NodeId::Variable(var)).unwrap().known_mut().put(attribute);
+    Ok(())
+}
+
+/// A dimension gets a variable of its name, and another one loses it.
+async fn ties(writer: &Writer) -> Result<()> {
+    let change = |model: &mut Model| {
+        let root = model.root();
+        let x = model.dimension_at("x").or_else(|| model.dimension_at("longitude")).unwrap();
+        let name = model.dimension(x).unwrap().name.clone();
+        model.add_variable(root, &name, Atomic::Float.into(), &[x])?;
+        let time = model.variable_at("time").unwrap();
+        Ok(model.rename_variable(time, "when")?)
+    };
+    writer.edit(change).await?;
+    let name = if writer.model().variable_at("x").is_some() { "x" } else { "longitude" };
+    write(writer, name, &[0], &[4], Values::Float(vec![10.0, 20.0, 30.0, 40.0])).await
 }
 
 struct Bench {
@@ -264,6 +337,7 @@ fn files_of_every_maker_are_changed_and_other_programs_read_and_go_on() {
     for (maker, memory) in bench.made() {
         let mut sets: Vec<Vec<Edit>> = EDITS.iter().map(|edit| vec![*edit]).collect();
         sets.extend([EDITS.to_vec(), Vec::new(), vec![Edit::Remove, Edit::Add, Edit::Append]]);
+        sets.push(vec![Edit::Ties, Edit::Add, Edit::Append]);
         for edits in sets {
             let changed = copy_of(&memory);
             let names: Vec<&str> = edits.iter().map(|edit| edit.name()).collect();
@@ -322,6 +396,8 @@ fn texts(values: &Values) -> Vec<String> {
     }
     match values {
         Values::Byte(list) => all(list),
+        Values::UByte(list) => all(list),
+        Values::Compound { fields, .. } => fields.iter().map(|field| format!("{field:?}")).collect(),
         Values::Short(list) => all(list),
         Values::Int(list) => all(list),
         Values::Int64(list) => all(list),
@@ -379,12 +455,13 @@ fn mixed(seen: &Seen, old: &Seen, new: &Seen) -> std::result::Result<(), String>
 }
 
 /// What is killed: of several edits at once, intermediate states would be right that are neither old nor new.
-const SINGLY: [&[Edit]; 5] = [
+const SINGLY: [&[Edit]; 6] = [
     &[Edit::Attributes],
     &[Edit::Append],
     &[Edit::Overwrite],
     &[Edit::Add, Edit::Attributes],
     &[Edit::Remove],
+    &[Edit::Ties, Edit::Types],
 ];
 
 /// More writes than any of these updates makes.
@@ -424,4 +501,148 @@ fn a_writer_that_is_killed_after_any_write_leaves_a_file_that_opens() {
         let (fine, text) = bench.python(&arguments);
         assert!(fine, "{text}");
     }
+}
+
+/// All that can be seen of a dataset, failures too.
+async fn everything(dataset: &Dataset) -> BTreeMap<String, String> {
+    let model = dataset.model();
+    let mut seen = BTreeMap::new();
+    let nodes = model.nodes();
+    for (node, attributes) in nodes.iter().zip(dataset.attributes(&nodes).await) {
+        let path = match node {
+            NodeId::Group(id) => model.group_path(*id),
+            NodeId::Variable(id) => model.variable_path(*id),
+        };
+        for attribute in attributes.iter().flat_map(|list| list.iter()) {
+            seen.insert(format!("{path}@{}", attribute.name), format!("{:?}", attribute.values));
+        }
+    }
+    for var in model.variables() {
+        let shape = model.shape(var);
+        if shape.iter().product::<u64>() < 1 << 20 {
+            let values = dataset.read(var, &Selection::all(&shape)).await;
+            let text =
+                values.map_or_else(|error| format!("{:?}", error.kind()), |values| format!("{values:?}"));
+            seen.insert(model.variable_path(var), format!("{shape:?} {text}"));
+        }
+    }
+    seen
+}
+
+fn note(model: &mut Model) -> Result<()> {
+    let root = model.root();
+    let known = model.attributes_mut(NodeId::Group(root)).unwrap().known_mut();
+    known.put(Attribute::text("a_note_of_ncirrus", &"note".repeat(50)));
+    let dim = model.add_dimension(root, "a_dimension_of_ncirrus", DimensionLen::Fixed(3))?;
+    model.add_variable(root, "a_variable_of_ncirrus", Atomic::Int.into(), &[dim])?;
+    Ok(())
+}
+
+#[test]
+fn a_file_that_another_program_has_open_is_refused_with_the_way_out() {
+    let Some(bench) = Bench::new() else { return };
+    let (_, memory) = bench.made().into_iter().find(|(maker, _)| maker == "latest").unwrap();
+    let path = bench.save(&memory, "marked.h5");
+    let (fine, text) = bench.python(&["leave-open", &path]);
+    assert!(fine, "{text}");
+    let bytes = std::fs::read(path).unwrap();
+    LocalStore::put(&memory, &root(&memory), &bytes, &Precondition::None).unwrap();
+    let error = bench.update(memory.shared(), &[Edit::Attributes], true).unwrap_err();
+    assert!(error.to_string().contains("h5clear -s"), "{error}");
+    assert!(bytes_of(&memory) == bytes);
+}
+
+#[test]
+fn a_file_behind_a_user_block_is_changed() {
+    let Some(bench) = Bench::new() else { return };
+    for (maker, memory) in bench.made() {
+        let bytes = [vec![b'#'; 1024], bytes_of(&memory)].concat();
+        LocalStore::put(&memory, &root(&memory), &bytes, &Precondition::None).unwrap();
+        let edits = [Edit::Attributes, Edit::Append, Edit::Add];
+        bench.update(memory.shared(), &edits, true).unwrap_or_else(|error| panic!("{maker}: {error:?}"));
+        bench.save(&memory, &format!("{maker}.attributes+append+add.nc"));
+    }
+    let (fine, text) = bench.python(&["check", bench.folder()]);
+    assert!(fine, "{text}");
+}
+
+#[test]
+fn late_records_cost_no_more_than_early_ones() {
+    let Some(bench) = Bench::new() else { return };
+    for (maker, memory) in bench.made() {
+        let dataset = bench.open(memory.shared()).unwrap();
+        let lens: Result<Vec<usize>> = bench.session.block_on(async {
+            let writer = bench.session.update(&dataset).await?;
+            let mut lens = vec![bytes_of(&memory).len()];
+            for record in 3..603u64 {
+                write(&writer, "time", &[record], &[1], Values::Double(vec![0.5])).await?;
+                write(&writer, "packed", &[record, 0], &[1, 4], Values::Int(vec![1, 2, 3, 4])).await?;
+                writer.sync().await?;
+                if (record - 2).is_multiple_of(200) {
+                    lens.push(bytes_of(&memory).len());
+                }
+            }
+            writer.close().await?;
+            Ok(lens)
+        });
+        let lens = lens.unwrap_or_else(|error| panic!("{maker}: {error:?}"));
+        let grown: Vec<usize> = lens.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(grown[2] * 2 <= grown[0] * 3, "{maker}: {grown:?} bytes per 200 records");
+        bench.save(&memory, &format!("{maker}-600.h5"));
+        let (fine, text) = bench.python(&["open", &format!("{}/{maker}-600.h5", bench.folder())]);
+        assert!(fine, "{text}");
+    }
+}
+
+#[test]
+fn every_file_of_the_corpus_takes_a_note_and_keeps_all_else() {
+    let (Some(bench), Some(corpus)) = (Bench::new(), ncirrus_testkit::corpus::corpus("hdf5")) else { return };
+    let objects = ncirrus_testkit::Objects::from_dir(&corpus).unwrap();
+    let (mut changed, mut refused, mut before, mut after) = (0, Vec::new(), Vec::new(), Vec::new());
+    for key in objects.keys().filter(|key| !key.starts_with("truth")) {
+        let bytes = objects.find(key).unwrap();
+        if bytes.len() > 1 << 20 {
+            continue;
+        }
+        let memory = MemoryStore::new("memory://updates");
+        LocalStore::put(&memory, &root(&memory), bytes, &Precondition::None).unwrap();
+        let Ok(dataset) = bench.open(memory.shared()) else { continue };
+        let old = bench.session.block_on(everything(&dataset));
+        let outcome: Result<()> = bench.session.block_on(async {
+            let writer = bench.session.update(&dataset).await?;
+            writer.edit(note).await?;
+            let number = Values::Int(vec![1, 2, 3]);
+            write(&writer, "a_variable_of_ncirrus", &[0], &[3], number).await?;
+            writer.close().await
+        });
+        if let Err(error) = outcome {
+            assert!(bytes_of(&memory) == bytes[..], "{key}: {error}: bytes changed");
+            refused.push(format!("{key}: {error}"));
+            continue;
+        }
+        let new = bench.session.block_on(everything(&bench.open(memory.shared()).unwrap()));
+        for (path, text) in &old {
+            assert_eq!(new.get(path), Some(text), "{key}: {path}");
+        }
+        let added = "[3] Int([1, 2, 3])".to_owned();
+        assert_eq!(new.get("/a_variable_of_ncirrus"), Some(&added), "{key}");
+        assert!(new.contains_key("/@a_note_of_ncirrus"), "{key}");
+        changed += 1;
+        let name = key.replace('/', "-");
+        after.push(bench.save(&memory, &format!("after-{name}")));
+        let old_path = bench.folder.path().join(format!("before-{name}"));
+        std::fs::write(&old_path, bytes).unwrap();
+        before.push(old_path.to_str().unwrap().to_owned());
+    }
+    let failing = |paths: &[String]| -> Vec<String> {
+        let arguments: Vec<&str> = std::iter::once("open").chain(paths.iter().map(String::as_str)).collect();
+        let text = bench.python(&arguments).1;
+        let names =
+            text.lines().filter_map(|line| Some(line.split_once('-')?.1.split(": ").next()?.to_owned()));
+        names.collect()
+    };
+    let (old, new) = (failing(&before), failing(&after));
+    let worse: Vec<_> = new.iter().filter(|name| !old.contains(name)).collect();
+    assert!(worse.is_empty(), "h5py cannot read {worse:?} any more");
+    assert!(changed > 150, "{changed} files were changed; not: {refused:#?}");
 }

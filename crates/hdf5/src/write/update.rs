@@ -210,6 +210,7 @@ impl Update {
             heap: HeapBuilder::new(file.sizes),
             file,
             headers: BTreeMap::new(),
+            turns: HashMap::new(),
             fresh: Vec::new(),
             late: Vec::new(),
             indexes: Vec::new(),
@@ -221,9 +222,8 @@ impl Update {
     fn phases(&self, view: &dyn View, plan: &Plan) -> Step<Vec<Phase>> {
         let file = load(view, &self.root)?;
         let mut head = Head::read(view, &file)?;
-        let [datasets, groups] = &plan.headers;
         let waits = self.tracks.values().any(|track| track.waits());
-        let is_changed = waits || !plan.fresh.is_empty() || !datasets.is_empty() || !groups.is_empty();
+        let is_changed = waits || !plan.fresh.is_empty() || !plan.headers.is_empty();
         if !is_changed && plan.indexes.is_empty() {
             return Ok(Vec::new());
         }
@@ -237,7 +237,8 @@ impl Update {
         }
         let mut known = plan.late.clone();
         known.extend(plan.indexes.iter().cloned());
-        phases.extend([self.phase(&known), self.phase(datasets), self.phase(groups)]);
+        phases.push(self.phase(&known));
+        phases.extend(plan.headers.values().map(|patches| self.phase(patches)));
         phases.retain(|phase| !phase.puts.is_empty());
         Ok(phases)
     }

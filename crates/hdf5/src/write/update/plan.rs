@@ -29,12 +29,24 @@ pub(super) struct Plan {
     pub(super) late: Vec<Patch>,
     /// Changes of chunk indexes, in any order.
     pub(super) indexes: Vec<Patch>,
-    /// Headers of types and datasets, then those of groups.
-    pub(super) headers: [Vec<Patch>; 2],
+    /// Headers, turn after turn.
+    pub(super) headers: BTreeMap<Turn, Vec<Patch>>,
     /// The root group has no symbol table any more.
     pub(super) root_is_new: bool,
     pub(super) space: Space,
     pub(super) known: Known,
+}
+
+/// When the header of an object is written, so that what readers follow is always there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Turn {
+    /// A dataset that becomes a scale.
+    BecomesScale,
+    /// Another dataset, or a type.
+    Dataset,
+    /// A dataset that is no scale any more.
+    WasScale,
+    Group,
 }
 
 /// What a plan is made from.
@@ -52,6 +64,8 @@ pub(super) struct Planner<'a> {
     pub(super) space: Space,
     pub(super) heap: HeapBuilder,
     pub(super) headers: BTreeMap<Addr, Editable>,
+    /// Datasets that have another turn than others.
+    pub(super) turns: HashMap<Addr, Turn>,
     pub(super) fresh: Vec<Patch>,
     pub(super) late: Vec<Patch>,
     pub(super) indexes: Vec<Patch>,
@@ -191,7 +205,7 @@ impl Planner<'_> {
     }
 
     fn finish(mut self) -> Result<Plan> {
-        let mut headers = [Vec::new(), Vec::new()];
+        let mut headers: BTreeMap<Turn, Vec<Patch>> = BTreeMap::new();
         let groups: HashSet<Addr> = self
             .known
             .addrs
@@ -202,11 +216,10 @@ impl Planner<'_> {
         for (addr, header) in &self.headers {
             let change = header.change(&mut self.space).map_err(|error| self.file.at(*addr, error))?;
             self.fresh.extend(change.fresh);
-            let [datasets, of_groups] = &mut headers;
-            if groups.contains(addr) {
-                of_groups.extend(change.then)
-            } else {
-                datasets.extend(change.then)
+            let turn = self.turns.get(addr).copied().unwrap_or(Turn::Dataset);
+            let turn = if groups.contains(addr) { Turn::Group } else { turn };
+            if !change.then.is_empty() {
+                headers.entry(turn).or_default().extend(change.then);
             }
             change.released.into_iter().for_each(|(addr, len)| self.space.leave(addr, len));
         }

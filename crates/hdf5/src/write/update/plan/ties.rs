@@ -1,6 +1,6 @@
 //! What ties dimensions and variables together, of objects that exist (hdf5-netcdf4.md H.2, H.3).
 use super::super::attributes::Named;
-use super::Planner;
+use super::{Planner, Turn};
 use crate::file::Addr;
 use crate::object::Message;
 use crate::word::attribute_name;
@@ -75,9 +75,15 @@ impl Ties {
 impl Planner<'_> {
     /// Brings the hidden attributes of a dataset up to date.
     pub(super) fn ties(&mut self, object: Object, addr: Addr) -> Step<()> {
-        let differing = Ties::of(self.old, object).differing(&Ties::of(self.new, object));
+        let (old, new) = (Ties::of(self.old, object), Ties::of(self.new, object));
+        let differing = old.differing(&new);
         if differing.is_empty() {
             return Ok(());
+        }
+        match (old.scale.is_some(), new.scale.is_some()) {
+            (false, true) => _ = self.turns.insert(addr, Turn::BecomesScale),
+            (true, false) => _ = self.turns.insert(addr, Turn::WasScale),
+            _ => {}
         }
         let bodies = match object {
             Object::Variable(id) => self.describer().hidden_attributes(id)?,
