@@ -4,7 +4,6 @@ mod dataset;
 mod external;
 mod layout;
 mod pipeline;
-mod selection;
 mod virtuals;
 
 #[cfg(test)]

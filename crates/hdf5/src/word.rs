@@ -188,7 +188,7 @@ pub(crate) enum Native {
     Vlen,
     /// Elements of the base type: further dimensions for a variable, the dimensions of a field for a member.
     Array,
-    /// Paths of objects, as strings.
+    /// Paths of objects, with the part that is meant, as strings.
     Reference,
     /// Nothing, for this reason.
     None(String),

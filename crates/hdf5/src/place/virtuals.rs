@@ -9,10 +9,10 @@ mod source;
 mod tests;
 
 use super::dataset::Chain;
-use super::selection::{Axis, Set};
 use super::{Arrangement, Dataset};
 use crate::heap::object as heap_object;
 use crate::object::ObjectRef;
+use crate::selection::{Axis, Set};
 use crate::word::Dataspace;
 use block::Mapping;
 use ncirrus_layout::{Error, Layout, Limits, Result, Step, Tile, TileIndex, TileSource, View, join};

@@ -2,6 +2,7 @@
 //! files that are damaged or arrive in pieces.
 mod cases;
 mod damage;
+mod regions;
 mod truth;
 mod truth_text;
 

@@ -1,8 +1,8 @@
 //! The description of a virtual dataset: which elements come from where (hdf5-netcdf4.md E.7).
-use super::super::selection::Selection;
 use crate::checksum::lookup3;
 use crate::cursor::{Cursor, escaped};
 use crate::file::Sizes;
+use crate::selection::Selection;
 use ncirrus_layout::{Error, Limits, Result};
 
 #[cfg(test)]

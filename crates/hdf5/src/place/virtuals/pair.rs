@@ -1,5 +1,5 @@
 //! Elements of one set and those of another at the same positions, as pairs of boxes.
-use super::super::selection::{Axis, Row, Run, Set};
+use crate::selection::{Axis, Row, Run, Set};
 use ncirrus_layout::{Error, Limits, Result};
 use ncirrus_model::Region;
 

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 
 /// Decodes elements of one file.
 pub(super) struct Decoder<'a> {
-    view: &'a dyn View,
-    file: &'a File,
-    paths: &'a HashMap<Addr, String>,
+    pub(super) view: &'a dyn View,
+    pub(super) file: &'a File,
+    pub(super) paths: &'a HashMap<Addr, String>,
     /// Bytes that may still be copied: elements can all refer to one large object of a heap.
     left: Cell<u64>,
 }
@@ -46,7 +46,7 @@ impl<'a> Decoder<'a> {
                 Values::Compound { len: raw.len() / len, fields: fields? }
             }
             Class::Vlen(base) => self.sequences(datatype, base, raw)?,
-            Class::Reference(kind) => reference::paths(self.file, *kind, raw, len, self.paths)?,
+            Class::Reference(kind) => Values::String(reference::texts(self, *kind, raw, len)?),
             Class::Time => return Err(Error::unsupported("times of class 2").into()),
         })
     }
@@ -94,7 +94,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Takes bytes from those that may still be copied.
-    fn hold(&self, len: usize) -> Result<()> {
+    pub(super) fn hold(&self, len: usize) -> Result<()> {
         let left = self.left.get().checked_sub(len as u64);
         self.left.set(
             left.ok_or_else(|| Error::limit("more variable-length data than the limit on chunks allows"))?,

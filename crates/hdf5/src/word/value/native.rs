@@ -1,6 +1,6 @@
 //! What values of a datatype are in the data model (hdf5-netcdf4.md D.4).
 use super::float;
-use crate::word::{Bits, Class, Datatype, FloatFormat, Native, ReferenceKind};
+use crate::word::{Bits, Class, Datatype, FloatFormat, Native};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Atomic;
 
@@ -38,13 +38,7 @@ pub(crate) fn native(datatype: &Datatype) -> Native {
             Native::None("sequences of arrays are not supported".to_owned())
         }
         Class::Vlen(base) => within(base, Native::Vlen),
-        Class::Reference(ReferenceKind::Object | ReferenceKind::NewObject) => Native::Reference,
-        Class::Reference(ReferenceKind::Region | ReferenceKind::NewRegion) => {
-            Native::None("references to regions are not supported".to_owned())
-        }
-        Class::Reference(ReferenceKind::NewAttribute) => {
-            Native::None("references to attributes are not supported".to_owned())
-        }
+        Class::Reference(_) => Native::Reference,
     }
 }
 

@@ -1,31 +1,69 @@
-//! References to objects (hdf5-netcdf4.md F.3).
+//! References to objects, their regions and attributes (hdf5-netcdf4.md F.3).
+use super::decode::Decoder;
 use super::native::len_of;
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, escaped};
 use crate::file::{Addr, File, Sizes};
+use crate::heap;
+use crate::selection::Selection;
 use crate::word::{Class, Datatype, ReferenceKind};
-use ncirrus_layout::{Error, Result};
-use ncirrus_model::{Strings, Values};
-use std::collections::HashMap;
+use ncirrus_layout::{Error, Limits, Result, Step};
+use ncirrus_model::Strings;
 
-/// The paths of the objects that the elements refer to; null for a null reference.
-pub(super) fn paths(
-    file: &File,
-    kind: ReferenceKind,
-    raw: &[u8],
-    len: usize,
-    paths: &HashMap<Addr, String>,
-) -> Result<Values> {
+/// What an element refers to.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Null,
+    Object(Addr),
+    /// What an object of a heap says.
+    Part {
+        collection: Addr,
+        index: u32,
+        form: Form,
+    },
+}
+
+/// How an object of a heap says what is meant.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// The old kind of region.
+    Region,
+    /// The new kinds: a region or attribute in so many bytes.
+    New { kind: u8, len: u32 },
+}
+
+/// The paths of what the elements refer to: of the object, with a selection of its elements or the name of an attribute
+/// behind it; null for a null reference.
+pub(super) fn texts(decoder: &Decoder<'_>, kind: ReferenceKind, raw: &[u8], len: usize) -> Step<Strings> {
+    let Decoder { view, file, .. } = *decoder;
+    let targets = raw.chunks_exact(len).map(|element| Target::parse(element, kind, file.sizes));
+    let targets = targets.collect::<Result<Vec<_>>>()?;
+    let wanted = targets.iter().filter_map(|target| match target {
+        Target::Part { collection, index, .. } => Some((*collection, *index)),
+        Target::Null | Target::Object(_) => None,
+    });
+    let mut objects = heap::objects(view, file, &wanted.collect::<Vec<_>>())?.into_iter();
     let mut strings = Strings::new();
-    for element in raw.chunks_exact(len) {
-        match object(element, kind, file.sizes)? {
-            None => strings.push(None),
-            Some(addr) => match paths.get(&addr) {
-                Some(path) => strings.push(Some(path.as_bytes())),
-                None => strings.push(Some(format!("#{}", addr.0).as_bytes())),
-            },
-        }
+    for target in targets {
+        let text = match target {
+            Target::Null => None,
+            Target::Object(addr) => Some(path(decoder, addr)),
+            Target::Part { collection, form, .. } => {
+                let object =
+                    objects.next().ok_or_else(|| Error::internal("fewer heap objects than asked for"))?;
+                let part = form.parse(&object, file.sizes, view.limits());
+                let part = part.map_err(|error| file.at(collection, error))?;
+                part.map(|(addr, part)| path(decoder, addr) + &part)
+            }
+        };
+        decoder.hold(text.as_ref().map_or(0, String::len))?;
+        strings.push(text.as_deref().map(str::as_bytes));
     }
-    Ok(Values::String(strings))
+    Ok(strings)
+}
+
+/// The path of an object, or its address when it has none.
+fn path(decoder: &Decoder<'_>, addr: Addr) -> String {
+    decoder.paths.get(&addr).cloned().unwrap_or_else(|| format!("#{}", addr.0))
 }
 
 /// The objects that elements of a reference type refer to, without nulls.
@@ -33,38 +71,87 @@ pub(super) fn addresses(file: &File, datatype: &Datatype, raw: &[u8]) -> Result<
     let Class::Reference(kind) = datatype.class else {
         return Err(Error::unsupported("references in elements of another type"));
     };
-    let found = raw.chunks_exact(len_of(datatype)?).map(|element| object(element, kind, file.sizes));
-    found.filter_map(Result::transpose).collect()
-}
-
-/// The object that an element refers to; `None` for a null reference.
-fn object(element: &[u8], kind: ReferenceKind, sizes: Sizes) -> Result<Option<Addr>> {
-    let mut cursor = Cursor::new(element, "object reference");
-    let addr = match kind {
-        ReferenceKind::Object => cursor.addr(sizes)?,
-        ReferenceKind::NewObject => in_token(&mut cursor)?,
-        ReferenceKind::Region | ReferenceKind::NewRegion | ReferenceKind::NewAttribute => {
-            return Err(Error::unsupported("references to parts of objects"));
-        }
+    let object = |element| match Target::parse(element, kind, file.sizes)? {
+        Target::Null => Ok(None),
+        Target::Object(addr) => Ok(Some(addr)),
+        Target::Part { .. } => Err(Error::unsupported("references to parts of objects")),
     };
-    Ok(addr.filter(|addr| addr.0 != 0))
+    raw.chunks_exact(len_of(datatype)?).map(object).filter_map(Result::transpose).collect()
 }
 
-/// The address in a reference of the new kind.
-fn in_token(cursor: &mut Cursor<'_>) -> Result<Option<Addr>> {
-    let (kind, flags) = (cursor.u8()?, cursor.u8()?);
-    match kind {
-        0 => return Ok(None),
-        OBJECT if flags & EXTERNAL == 0 => {}
-        OBJECT => return Err(Error::unsupported("a reference to an object of another file")),
-        _ => {
-            return Err(Error::unsupported(format!("a reference of type {kind} where objects are expected")));
+impl Target {
+    fn parse(element: &[u8], kind: ReferenceKind, sizes: Sizes) -> Result<Self> {
+        let mut cursor = Cursor::new(element, "reference");
+        match kind {
+            ReferenceKind::Object => Ok(Self::object(cursor.addr(sizes)?)),
+            ReferenceKind::Region => Self::part(&mut cursor, sizes, Form::Region),
+            // Each element says for itself what it is.
+            ReferenceKind::NewObject | ReferenceKind::NewRegion | ReferenceKind::NewAttribute => {
+                Self::new_kind(&mut cursor, sizes)
+            }
         }
     }
-    let len = usize::from(cursor.u8()?);
-    Ok(Some(Addr(cursor.uint(len)?)))
+
+    fn new_kind(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self> {
+        let (kind, flags) = (cursor.u8()?, cursor.u8()?);
+        match kind {
+            0 => Ok(Self::Null),
+            OBJECT | REGION | ATTRIBUTE if flags & EXTERNAL != 0 => {
+                Err(Error::unsupported("a reference to an object of another file"))
+            }
+            OBJECT => Ok(Self::object(Some(token(cursor)?))),
+            REGION | ATTRIBUTE => {
+                let len = cursor.u32()?;
+                Self::part(cursor, sizes, Form::New { kind, len })
+            }
+            _ => Err(Error::unsupported(format!("a reference of type {kind}"))),
+        }
+    }
+
+    fn object(addr: Option<Addr>) -> Self {
+        addr.filter(|addr| addr.0 != 0).map_or(Self::Null, Self::Object)
+    }
+
+    fn part(cursor: &mut Cursor<'_>, sizes: Sizes, form: Form) -> Result<Self> {
+        let (addr, index) = (cursor.addr(sizes)?, cursor.u32()?);
+        let addr = addr.filter(|addr| addr.0 != 0);
+        Ok(addr.map_or(Self::Null, |collection| Self::Part { collection, index, form }))
+    }
 }
 
-/// The type of references to objects among the new ones.
+impl Form {
+    /// The object, and what follows its path in text; `None` for no object.
+    fn parse(self, object: &[u8], sizes: Sizes, limits: &Limits) -> Result<Option<(Addr, String)>> {
+        let mut cursor = Cursor::new(object, "reference in a heap");
+        let (addr, is_attribute) = match self {
+            Self::Region => (cursor.addr(sizes)?, false),
+            Self::New { kind, len } => {
+                cursor = Cursor::new(cursor.take_u64(u64::from(len))?, "reference in a heap");
+                (Some(token(&mut cursor)?), kind == ATTRIBUTE)
+            }
+        };
+        let Some(addr) = addr.filter(|addr| addr.0 != 0) else { return Ok(None) };
+        if is_attribute {
+            let len = usize::from(cursor.u16()?);
+            return Ok(Some((addr, format!(":{}", escaped(cursor.take(len)?)))));
+        }
+        if matches!(self, Self::New { .. }) {
+            // The length of what follows and the rank, which the selection tells by itself.
+            cursor.skip(8)?;
+        }
+        let selection = Selection::parse(&mut cursor, limits)?;
+        Ok(Some((addr, format!(" {selection}"))))
+    }
+}
+
+/// The address of an object in a reference of the new kinds.
+fn token(cursor: &mut Cursor<'_>) -> Result<Addr> {
+    let len = usize::from(cursor.u8()?);
+    Ok(Addr(cursor.uint(len)?))
+}
+
+/// The types of new references.
 const OBJECT: u8 = 2;
+const REGION: u8 = 3;
+const ATTRIBUTE: u8 = 4;
 const EXTERNAL: u8 = 1;

@@ -1,5 +1,5 @@
-use super::super::super::selection::tests::elements;
 use super::*;
+use crate::selection::tests::elements;
 use proptest::prelude::*;
 
 fn region() -> impl Strategy<Value = Region> {

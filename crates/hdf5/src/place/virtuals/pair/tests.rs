@@ -1,6 +1,6 @@
-use super::super::super::selection::tests::{any_selection, elements};
-use super::super::super::selection::{Progression, Selection};
 use super::*;
+use crate::selection::tests::{any_selection, elements};
+use crate::selection::{Progression, Selection};
 use proptest::prelude::*;
 
 const TARGET: [u64; 3] = [4, 5, 6];

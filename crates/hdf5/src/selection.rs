@@ -1,12 +1,13 @@
 //! Serialised selections (hdf5-netcdf4.md E.7).
 mod axis;
 mod set;
+mod text;
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;
 
-pub(super) use axis::{Axis, Run};
-pub(super) use set::{Row, Set};
+pub(crate) use axis::{Axis, Run};
+pub(crate) use set::{Row, Set};
 
 use crate::cursor::{Cursor, all_ones};
 use ncirrus_layout::{Error, Limits, Result};
@@ -17,7 +18,7 @@ const MAX_RANK: u32 = 32;
 
 /// Elements of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Selection {
+pub(crate) enum Selection {
     /// None at all.
     None,
     /// The whole dataset, whatever its shape.
@@ -32,23 +33,23 @@ pub(super) enum Selection {
 
 /// Blocks of indices at equal distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Progression {
-    pub(super) start: u64,
-    pub(super) stride: u64,
+pub(crate) struct Progression {
+    pub(crate) start: u64,
+    pub(crate) stride: u64,
     /// Number of blocks; `None` for as many as there are.
-    pub(super) count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// Indices of a block; `None` for all that follow.
-    pub(super) block: Option<u64>,
+    pub(crate) block: Option<u64>,
 }
 
 impl Progression {
     /// Whether it goes on for as long as the dataset does.
-    pub(super) fn is_unlimited(&self) -> bool {
+    pub(crate) fn is_unlimited(&self) -> bool {
         self.count.is_none() || self.block.is_none()
     }
 
     /// Number of indices below a length.
-    pub(super) fn count_below(&self, len: u64) -> u64 {
+    pub(crate) fn count_below(&self, len: u64) -> u64 {
         let Some(room) = len.checked_sub(self.start) else { return 0 };
         let Some(block) = self.block else { return room };
         let stride = self.stride.max(block).max(1);
@@ -57,7 +58,7 @@ impl Progression {
     }
 
     /// The length that has so many indices below it.
-    pub(super) fn end_of(&self, count: u64) -> u64 {
+    pub(crate) fn end_of(&self, count: u64) -> u64 {
         let last = count.checked_sub(1).map(|last| match self.block {
             Some(block) => {
                 (last / block.max(1)).saturating_mul(self.stride).saturating_add(last % block.max(1))
@@ -80,7 +81,7 @@ impl Progression {
 
 impl Selection {
     /// Reads a selection.
-    pub(super) fn parse(cursor: &mut Cursor<'_>, limits: &Limits) -> Result<Self> {
+    pub(crate) fn parse(cursor: &mut Cursor<'_>, limits: &Limits) -> Result<Self> {
         let (kind, version) = (cursor.u32()?, cursor.u32()?);
         match (kind, version) {
             (0 | 3, 1) => {
@@ -115,7 +116,7 @@ impl Selection {
     }
 
     /// The index behind the last along an axis, where it does not depend on the dataset.
-    pub(super) fn end_along(&self, axis: usize) -> Option<u64> {
+    pub(crate) fn end_along(&self, axis: usize) -> Option<u64> {
         match self {
             Self::None | Self::All => None,
             Self::Regular(axes) => {
@@ -133,7 +134,7 @@ impl Selection {
     }
 
     /// The axis along which it is unlimited.
-    pub(super) fn unlimited(&self) -> Option<(usize, Progression)> {
+    pub(crate) fn unlimited(&self) -> Option<(usize, Progression)> {
         let Self::Regular(axes) = self else { return None };
         let axis = axes.iter().position(Progression::is_unlimited)?;
         axes.get(axis).map(|progression| (axis, *progression))

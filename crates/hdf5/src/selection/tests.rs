@@ -61,6 +61,27 @@ fn selections_of_every_kind_and_version_are_read() {
 }
 
 #[test]
+fn selections_are_shown_as_blocks_and_points() {
+    let blocks = "{(1,0)-(2,4),(4,0)-(5,4)}";
+    let boxes = "{(0,1)-(0,3),(4,2)-(5,2)}";
+    let endless = |count, block| format!("{{start=(1,0) stride=(3,5) count=(2,{count}) block=(2,{block})}}");
+    let (more, whole) = (endless("unlimited", "5"), endless("1", "unlimited"));
+    let points = "{(3,4),(0,9)}";
+    let wanted = ["{}", "{all}", boxes, &more, &whole, boxes, points, points];
+    let shown: Vec<_> = samples().iter().map(|(_, selection)| selection.to_string()).collect();
+    assert_eq!(shown, wanted);
+    let regular = |rows, columns, block| {
+        let first = Progression { start: 1, stride: 3, count: Some(rows), block: Some(2) };
+        let second = Progression { start: 0, stride: 5, count: Some(columns), block: Some(block) };
+        Selection::Regular(vec![first, second]).to_string()
+    };
+    assert_eq!(regular(2, 1, 5), blocks);
+    assert_eq!(regular(4, 8, 5).matches('-').count(), 32);
+    assert_eq!(regular(3, 11, 5), "{start=(1,0) stride=(3,5) count=(3,11) block=(2,5)}");
+    assert_eq!((regular(0, u64::MAX, 5), regular(u64::MAX, 2, 0)), ("{}".to_owned(), "{}".to_owned()));
+}
+
+#[test]
 fn cut_selections_are_errors() {
     for (bytes, _) in samples() {
         assert!((0..bytes.len()).all(|len| read(&bytes[..len]).is_err()), "{bytes:?}");
@@ -136,7 +157,7 @@ fn plain(selection: &Selection, shape: &[u64], unlimited: u64) -> Vec<Vec<u64>> 
 }
 
 /// The elements of a region in row-major order.
-pub(in super::super) fn elements(region: &Region) -> Vec<Vec<u64>> {
+pub(crate) fn elements(region: &Region) -> Vec<Vec<u64>> {
     let mut all = vec![Vec::new()];
     for (start, count) in region.start.iter().zip(&region.count) {
         let longer =
@@ -163,7 +184,7 @@ fn region(shape: [u64; 3]) -> impl Strategy<Value = Region> {
 }
 
 /// Any selection of a small dataset.
-pub(in super::super) fn any_selection(shape: [u64; 3]) -> impl Strategy<Value = Selection> {
+pub(crate) fn any_selection(shape: [u64; 3]) -> impl Strategy<Value = Selection> {
     let point = (0..shape[0], 0..shape[1], 0..shape[2]);
     prop_oneof![
         Just(Selection::All),
@@ -222,7 +243,7 @@ proptest! {
     ) {
         let bytes = [u32s(&[kind, version]), rest].concat();
         if let Ok(selection) = Selection::parse(&mut Cursor::new(&bytes, "a selection"), &LIMITS) {
-            _ = (0..3).map(|axis| selection.end_along(axis)).collect::<Vec<_>>();
+            _ = ((0..3).map(|axis| selection.end_along(axis)).collect::<Vec<_>>(), selection.to_string());
             for shape in [&[7][..], &[7, 8], &[1 << 60, 1 << 60]] {
                 let Ok(set) = Set::new(&selection, shape, 3, &LIMITS) else { continue };
                 _ = set.bounds(shape.len());

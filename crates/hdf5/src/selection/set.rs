@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Elements in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum Set {
+pub(crate) enum Set {
     /// Every combination of the indices of each axis, in row-major order.
     Product(Vec<Axis>),
     /// These rows, one after the other.
@@ -16,23 +16,18 @@ pub(in super::super) enum Set {
 
 /// Elements one after the other along the last axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct Row {
+pub(crate) struct Row {
     /// The first element.
-    pub(in super::super) start: Vec<u64>,
-    pub(in super::super) len: u64,
+    pub(crate) start: Vec<u64>,
+    pub(crate) len: u64,
     /// How many elements of the set come before.
-    pub(in super::super) position: u64,
+    pub(crate) position: u64,
 }
 
 impl Set {
     /// The elements that a selection takes of a dataset of that shape; along an unlimited axis so many indices as
     /// `unlimited` says.
-    pub(in super::super) fn new(
-        selection: &Selection,
-        shape: &[u64],
-        unlimited: u64,
-        limits: &Limits,
-    ) -> Result<Self> {
+    pub(crate) fn new(selection: &Selection, shape: &[u64], unlimited: u64, limits: &Limits) -> Result<Self> {
         let rank = match selection {
             Selection::None | Selection::All => shape.len(),
             Selection::Regular(axes) => axes.len(),
@@ -67,7 +62,7 @@ impl Set {
     }
 
     /// Number of elements.
-    pub(in super::super) fn len(&self) -> Result<u64> {
+    pub(crate) fn len(&self) -> Result<u64> {
         let len = match self {
             Self::Product(axes) => axes.iter().try_fold(1u64, |len, axis| len.checked_mul(axis.len())),
             Self::Rows(rows) => rows.last().map_or(Some(0), |row| row.position.checked_add(row.len)),
@@ -76,7 +71,7 @@ impl Set {
     }
 
     /// A box around all elements, as ranges.
-    pub(in super::super) fn bounds(&self, rank: usize) -> Vec<Range<u64>> {
+    pub(crate) fn bounds(&self, rank: usize) -> Vec<Range<u64>> {
         match self {
             Self::Product(axes) => axes.iter().map(Axis::bounds).collect(),
             Self::Rows(rows) => (0..rank)
@@ -93,7 +88,7 @@ impl Set {
     }
 
     /// The elements in a region.
-    pub(in super::super) fn within(&self, region: &Region, limits: &Limits) -> Result<Vec<Row>> {
+    pub(crate) fn within(&self, region: &Region, limits: &Limits) -> Result<Vec<Row>> {
         match self {
             Self::Product(axes) => product_rows(axes, region, limits),
             Self::Rows(rows) => Ok(rows.iter().filter_map(|row| row.clipped(region)).collect()),
@@ -101,7 +96,7 @@ impl Set {
     }
 
     /// The elements at these positions.
-    pub(in super::super) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Row>> {
+    pub(crate) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Row>> {
         match self {
             Self::Product(axes) => product_select(axes, positions, limits),
             Self::Rows(rows) => {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Indices of one axis, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum Axis {
+pub(crate) enum Axis {
     /// The first `len` indices of blocks at equal distances.
     Steps { start: u64, stride: u64, block: u64, len: u64 },
     /// These runs.
@@ -14,22 +14,22 @@ pub(in super::super) enum Axis {
 
 /// Indices one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Run {
+pub(crate) struct Run {
     /// The first index.
-    pub(in super::super) index: u64,
-    pub(in super::super) len: u64,
+    pub(crate) index: u64,
+    pub(crate) len: u64,
     /// How many indices of the axis come before.
-    pub(in super::super) position: u64,
+    pub(crate) position: u64,
 }
 
 impl Axis {
     /// All indices below a length.
-    pub(in super::super) fn all(len: u64) -> Self {
+    pub(crate) fn all(len: u64) -> Self {
         Self::Steps { start: 0, stride: len.max(1), block: len.max(1), len }
     }
 
     /// The first `len` indices of a progression.
-    pub(in super::super) fn first(progression: Progression, len: u64) -> Self {
+    pub(crate) fn first(progression: Progression, len: u64) -> Self {
         let Progression { start, stride, block, .. } = progression;
         match block {
             // One block, or blocks without gaps.
@@ -41,7 +41,7 @@ impl Axis {
     }
 
     /// Runs of (first index, length) that do not touch each other, ascending.
-    pub(in super::super) fn runs(list: impl IntoIterator<Item = (u64, u64)>) -> Self {
+    pub(crate) fn runs(list: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut position = 0;
         let run = |(index, len)| {
             let run = Run { index, len, position };
@@ -52,7 +52,7 @@ impl Axis {
     }
 
     /// Number of indices.
-    pub(in super::super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         match self {
             Self::Steps { len, .. } => *len,
             Self::Runs(runs) => runs.last().map_or(0, |run| run.position + run.len),
@@ -60,7 +60,7 @@ impl Axis {
     }
 
     /// First index and the one behind the last.
-    pub(in super::super) fn bounds(&self) -> Range<u64> {
+    pub(crate) fn bounds(&self) -> Range<u64> {
         match self {
             Self::Steps { start, stride, block, len } => {
                 let last = len.checked_sub(1).map(|last| last / block * stride + last % block + 1);
@@ -74,12 +74,12 @@ impl Axis {
     }
 
     /// The indices in a range.
-    pub(in super::super) fn within(&self, indices: &Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
+    pub(crate) fn within(&self, indices: &Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
         self.select(self.position_at(indices.start)..self.position_at(indices.end), limits)
     }
 
     /// The indices at these positions.
-    pub(in super::super) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
+    pub(crate) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
         let positions = positions.start..positions.end.min(self.len());
         if positions.is_empty() {
             return Ok(Vec::new());
