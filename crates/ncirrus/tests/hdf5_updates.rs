@@ -33,6 +33,7 @@ enum Edit {
     Remove,
     Types,
     Ties,
+    Groups,
 }
 
 const EDITS: [Edit; 7] =
@@ -48,6 +49,7 @@ impl Edit {
             Self::Remove => "remove",
             Self::Types => "types",
             Self::Ties => "ties",
+            Self::Groups => "groups",
         }
     }
 }
@@ -79,6 +81,7 @@ async fn apply(writer: &Writer, edit: Edit, syncs: bool) -> Result<()> {
         Edit::Remove => writer.edit(remove).await,
         Edit::Types => types(writer, syncs).await,
         Edit::Ties => ties(writer).await,
+        Edit::Groups => groups(writer, syncs).await,
     }
 }
 
@@ -226,6 +229,31 @@ async fn ties(writer: &Writer) -> Result<()> {
     write(writer, name, &[0], &[4], Values::Float(vec![10.0, 20.0, 30.0, 40.0])).await
 }
 
+/// A group gets another name, another one comes and goes with a dimension, and what was never written gets a value.
+async fn groups(writer: &Writer, syncs: bool) -> Result<()> {
+    let come = |model: &mut Model| {
+        let root = model.root();
+        let passing = model.add_group(root, "passing")?;
+        let group = model.add_group(passing, "below")?;
+        model.add_dimension(group, "z", DimensionLen::Fixed(2))?;
+        model.rename_group(model.group_at("g").unwrap(), "renamed")?;
+        let empty = model.variable_at("empty").unwrap();
+        let fill = Attribute::atomic("_FillValue", Values::Int(vec![77]));
+        model.attributes_mut(NodeId::Variable(empty)).unwrap().known_mut().put(fill);
+        Ok(())
+    };
+    writer.edit(come).await?;
+    if syncs {
+        writer.sync().await?;
+    }
+    let go = |model: &mut Model| {
+        model.remove_dimension(model.dimension_at("/passing/below/z").unwrap())?;
+        model.remove_group(model.group_at("/passing/below").unwrap())?;
+        Ok(())
+    };
+    writer.edit(go).await
+}
+
 struct Bench {
     session: Session,
     python: std::path::PathBuf,
@@ -338,6 +366,7 @@ fn files_of_every_maker_are_changed_and_other_programs_read_and_go_on() {
         let mut sets: Vec<Vec<Edit>> = EDITS.iter().map(|edit| vec![*edit]).collect();
         sets.extend([EDITS.to_vec(), Vec::new(), vec![Edit::Remove, Edit::Add, Edit::Append]]);
         sets.push(vec![Edit::Ties, Edit::Add, Edit::Append]);
+        sets.push(vec![Edit::Groups]);
         for edits in sets {
             let changed = copy_of(&memory);
             let names: Vec<&str> = edits.iter().map(|edit| edit.name()).collect();
@@ -455,13 +484,14 @@ fn mixed(seen: &Seen, old: &Seen, new: &Seen) -> std::result::Result<(), String>
 }
 
 /// What is killed: of several edits at once, intermediate states would be right that are neither old nor new.
-const SINGLY: [&[Edit]; 6] = [
+const SINGLY: [&[Edit]; 7] = [
     &[Edit::Attributes],
     &[Edit::Append],
     &[Edit::Overwrite],
     &[Edit::Add, Edit::Attributes],
     &[Edit::Remove],
     &[Edit::Ties, Edit::Types],
+    &[Edit::Groups],
 ];
 
 /// More writes than any of these updates makes.

@@ -9,8 +9,6 @@ mod head;
 mod layout_message;
 mod links;
 mod plan;
-#[cfg(test)]
-mod tests;
 
 use super::heap::HeapBuilder;
 use super::objects::{Object, scale_of};

@@ -86,7 +86,7 @@ def by_h5py(path, libver):
         for ds in (mask, empty, words, inner):
             ds.dims[0].attach_scale(x)
         f.create_dataset("pointers", (2,), h5py.ref_dtype)[...] = [var.ref, time.ref]
-        f["soft"] = h5py.SoftLink("/g/inner")
+        f["soft"] = h5py.SoftLink("/words")
         fill(time, var, packed, mask, words, inner)
 
 
@@ -174,7 +174,12 @@ def ties(state):
     state["longitude" if "dimension" in state else "x"] = [10, 20, 30, 40]
 
 
-EDITS = {"types": types, "ties": ties, "attributes": attributes, "append": append, "overwrite": overwrite, "add": add, "remove": remove}
+def groups(state):
+    state["empty"] = [77] * 4
+    state["renamed/inner"] = state.pop("g/inner")
+
+
+EDITS = {"groups": groups, "types": types, "ties": ties, "attributes": attributes, "append": append, "overwrite": overwrite, "add": add, "remove": remove}
 
 
 def expected(edits):
@@ -218,7 +223,9 @@ def read_netcdf(path, state):
             else:
                 got[key] = plain(ds[key][...])
         assert ds["packed"].dimensions[0] == "time", ds["packed"].dimensions
-        names = set(ds.variables) | {f"g/{name}" for name in ds["g"].variables}
+        group = "renamed" if "renamed" in ds.groups else "g"
+        assert "passing" not in ds.groups or not ds["passing"].groups, "a removed group"
+        names = set(ds.variables) | {f"{group}/{name}" for name in ds[group].variables}
         return got, names
 
 
@@ -240,8 +247,8 @@ def read_h5py(path, state):
         if "pointers" in f:
             refs = f["pointers"][...]
             assert [f[ref].name for ref in refs][1] in ("/time", "/when"), "references"
-            assert f.get("soft", getlink=True).path == "/g/inner"
-        for name in ("packed", "g/inner"):
+            assert f.get("soft", getlink=True).path == "/words"
+        for name in ("packed", "renamed/inner" if "renamed" in f else "g/inner"):
             assert len(f[name].dims[0]) == 1, f"{name} has no scale"
         return got
 

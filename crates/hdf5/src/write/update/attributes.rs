@@ -186,3 +186,45 @@ impl Fields {
         bytes.into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ncirrus_model::Values;
+
+    fn list(items: &[(&str, i32)]) -> Attributes {
+        items.iter().map(|(name, value)| Attribute::atomic(*name, Values::Int(vec![*value]))).collect()
+    }
+
+    #[test]
+    fn an_attribute_of_another_name_at_the_same_place_was_renamed() {
+        let (old, new) = (list(&[("a", 1), ("b", 2)]), list(&[("a", 1), ("c", 2)]));
+        assert_eq!(differences(&old, &new), [Difference::Replace("b", new.find("c").unwrap())]);
+    }
+
+    #[test]
+    fn values_names_and_removals_are_told_apart() {
+        let (old, new) = (list(&[("a", 1), ("b", 2), ("c", 3)]), list(&[("a", 9), ("c", 3), ("d", 4)]));
+        let expected = [
+            Difference::Remove("b"),
+            Difference::Replace("a", new.find("a").unwrap()),
+            Difference::Add(new.find("d").unwrap()),
+        ];
+        assert_eq!(differences(&old, &new), expected);
+        assert!(differences(&old, &old).is_empty());
+    }
+
+    #[test]
+    fn attribute_info_loses_its_heap_and_counts_on() {
+        let sizes = Sizes { offsets: 4, lengths: 4 };
+        let body = [&[0, 3, 7, 0][..], &[1; 12]].concat();
+        let without = Fields::without_heap(&body, sizes).unwrap();
+        assert_eq!(without[4..], [0xff; 12]);
+        let fields = Fields::parse(&Fields::counting(&without, 300), sizes).unwrap();
+        assert_eq!((fields.next, fields.dense), (Some(300), false));
+        for len in 0..body.len() {
+            let _ = Fields::parse(&body[..len], sizes);
+            assert!(Fields::without_heap(&body[..len], sizes).is_err());
+        }
+    }
+}

@@ -53,11 +53,12 @@ fn indexed(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Re
     out.bytes(body.get(..before).unwrap_or_default());
     match kind {
         Some(IndexKind::Single { filtered: Some((len, mask)) }) => out.length(len, sizes).u32(mask),
+        Some(IndexKind::Single { filtered: None }) => &mut out,
         _ => out.bytes(old),
     };
     let mut bytes = out.addr(Some(addr), sizes).finish().to_vec();
     let filtered = matches!(kind, Some(IndexKind::Single { filtered: Some(_) }));
-    if let Some(place) = bytes.get_mut(2).filter(|_| number == 1) {
+    if let Some(place) = bytes.get_mut(2).filter(|_| number == 1 && kind.is_some()) {
         *place = (flags & !SINGLE_FILTERED) | if filtered { SINGLE_FILTERED } else { 0 };
     }
     Ok(bytes.into())
@@ -79,4 +80,43 @@ pub(super) fn with_data(body: &[u8], data: &[u8]) -> Result<Bytes> {
         .ok_or_else(|| Error::malformed("compact data that are shorter than their dataset"))?
         .copy_from_slice(data);
     Ok(bytes.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Arrangement;
+    use crate::write::message::layout;
+    use rstest::rstest;
+
+    const SIZES: Sizes = Sizes { offsets: 8, lengths: 8 };
+
+    fn chunked(index: IndexKind, addr: u64, version: u8) -> Bytes {
+        let addr = Some(Addr(addr));
+        let arrangement =
+            Arrangement::Chunked { shape: vec![2, 300], index, addr, edges_unfiltered: false, version };
+        layout(&arrangement, 4, SIZES).unwrap()
+    }
+
+    #[rstest]
+    #[case(IndexKind::BTree1, IndexKind::BTree1)]
+    #[case(IndexKind::BTree2, IndexKind::BTree2)]
+    #[case(IndexKind::FixedArray { page_bits: 10 }, IndexKind::FixedArray { page_bits: 10 })]
+    #[case(IndexKind::Single { filtered: None }, IndexKind::Single { filtered: Some((77, 1)) })]
+    #[case(IndexKind::Single { filtered: Some((1, 0)) }, IndexKind::Single { filtered: None })]
+    fn a_changed_message_is_the_one_that_would_be_written(#[case] old: IndexKind, #[case] new: IndexKind) {
+        let body = chunked(old, 1000, 4);
+        assert_eq!(with_address(&body, Some(new), Addr(5000), SIZES).unwrap(), chunked(new, 5000, 4));
+        for len in 0..body.len() {
+            let _ = with_address(&body[..len], Some(new), Addr(5000), SIZES);
+        }
+    }
+
+    #[test]
+    fn compact_data_are_replaced_where_they_are() {
+        let compact =
+            |data: &'static [u8]| layout(&Arrangement::Compact(Bytes::from_static(data)), 1, SIZES).unwrap();
+        assert_eq!(with_data(&compact(b"old!"), b"new!").unwrap(), compact(b"new!"));
+        assert!(with_data(&compact(b"old!"), b"too long").is_err());
+    }
 }

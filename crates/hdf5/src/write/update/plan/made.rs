@@ -56,7 +56,10 @@ impl Planner<'_> {
         for object in made {
             let drafts = self.drafts(&images, *object, &built, false)?;
             let addr = self.after.addrs.get(object).copied().unwrap_or(Addr(0));
-            self.fresh.push(Patch { addr, body: encode_header(&drafts, tracked(*object), 0) });
+            let mut body = Vec::from(encode_header(&drafts, tracked(*object), 0));
+            // As long as its place: the file must not end before it.
+            body.resize(body.len().next_multiple_of(8), 0);
+            self.fresh.push(Patch { addr, body: body.into() });
         }
         self.fresh.extend(built.into_values().flat_map(|built| built.patches));
         Ok(())

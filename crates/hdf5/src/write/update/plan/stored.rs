@@ -5,15 +5,17 @@ use super::{Planner, Track};
 use crate::file::Addr;
 use crate::object::{Message, kind, resolve};
 use crate::place::{Arrangement, Dataset, dataset};
-use crate::word::Dataspace;
+use crate::word::{Dataspace, Fill};
 use crate::write::Patch;
 use crate::write::header::Draft;
 use crate::write::index::{self, Grid};
+use crate::write::message;
 use crate::write::objects::{Object, dimension_of};
-use crate::write::placer::{Held, run_of};
+use crate::write::placer::{Arranged, Held, run_of};
+use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{Cells, Error, Location, Result, Step};
-use ncirrus_model::{DimId, NodeId, VarId};
+use ncirrus_model::{DimId, Model, NodeId, VarId};
 use std::collections::BTreeSet;
 
 impl Planner<'_> {
@@ -22,6 +24,7 @@ impl Planner<'_> {
         let Some(addr) = self.known.addrs.get(&Object::Variable(id)).copied() else { return Ok(()) };
         self.ties(Object::Variable(id), addr)?;
         self.attributes(NodeId::Variable(id), addr)?;
+        self.fill_value(id, addr)?;
         let track = self.tracks.get(&id).filter(|track| track.waits());
         let is_longer = self.old.shape(id) != self.new.shape(id) && dimension_of(self.new, id).is_some();
         if track.is_none() && !is_longer {
@@ -36,12 +39,44 @@ impl Planner<'_> {
         self.lengths(addr, &found.space, &grown)
     }
 
+    /// What elements hold that were never written is what `_FillValue` says.
+    fn fill_value(&mut self, id: VarId, addr: Addr) -> Step<()> {
+        let of = |model: &Model| {
+            model
+                .attributes(NodeId::Variable(id))
+                .and_then(|state| state.known()?.find("_FillValue").cloned())
+        };
+        let (Some(variable), Some(new)) = (self.new.variable(id), of(self.new)) else { return Ok(()) };
+        if of(self.old).is_some_and(|old| old.values == new.values) {
+            return Ok(());
+        }
+        let Some(track) = self.tracks.get(&id).filter(|_| new.values.len() == 1 && new.ty == variable.ty)
+        else {
+            let text = "a fill value must be one element of the variable's type";
+            return Err(Error::unsupported(text).into());
+        };
+        let datatype = &track.form.datatype;
+        let value = encode_values(datatype, &new.values, 0..1, &mut self.heap, &mut self.space)?;
+        let allocation = match track.form.arranged {
+            Arranged::Compact => 1,
+            Arranged::Contiguous => 2,
+            Arranged::Chunked => 3,
+        };
+        let body = message::fill(&Fill { value: Some(value.into()), never: false }, allocation)?;
+        let header = self.header(addr)?;
+        let draft = Draft { kind: kind::FILL, flags: 1, order: 0, body };
+        match header.find(kind::FILL).map(|(number, _)| number) {
+            Some(number) => header.replace(number, draft),
+            None => header.push(draft),
+        }
+        Ok(())
+    }
+
     /// Brings the dataset of a dimension without variable up to date.
     pub(super) fn dimension(&mut self, id: DimId) -> Step<()> {
         let Some(addr) = self.known.addrs.get(&Object::Dimension(id)).copied() else { return Ok(()) };
         self.ties(Object::Dimension(id), addr)?;
-        let len =
-            |model: &ncirrus_model::Model| model.dimension(id).map_or(0, |dimension| dimension.len.current());
+        let len = |model: &Model| model.dimension(id).map_or(0, |dimension| dimension.len.current());
         let (before, now) = (len(self.old), len(self.new));
         if before == now || self.is_reached(id) {
             return Ok(());
@@ -182,8 +217,7 @@ impl Planner<'_> {
         let all: Vec<u64> = all.collect();
         let count = all.iter().fold(1u64, |count, along| count.saturating_mul(*along));
         let fill = &form.encoding.fill;
-        let one =
-            crate::write::value::encode_values(&form.datatype, fill, 0..1, &mut self.heap, &mut self.space)?;
+        let one = encode_values(&form.datatype, fill, 0..1, &mut self.heap, &mut self.space)?;
         let mut whole = Bytes::new();
         for number in if only_last { count.saturating_sub(1) } else { 0 }..count {
             let cell = cell_of(number, &all);
