@@ -2,9 +2,9 @@
 use super::cells::to_index;
 use super::stage::Contents;
 use crate::convert::{self, Copier};
-use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch};
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch, names};
 use ncirrus_layout::{ChunkGrid, Edge, Encoding, Error, Limits, Result, StoredType};
-use ncirrus_model::{Model, Region, TypeRef, Values, VarId};
+use ncirrus_model::{CodecSpec, Model, Region, TypeRef, Values, VarId};
 use std::sync::Arc;
 
 /// A variable as it is written.
@@ -24,6 +24,8 @@ pub(super) struct Target {
     pub(super) element: Option<usize>,
     /// For elements that are one number each.
     pub(super) copier: Option<Copier>,
+    /// The codecs, with what follows from the variable.
+    codecs: Vec<CodecSpec>,
     /// The codecs, when all cells have one shape.
     chain: Option<CodecChain>,
     registry: Registry,
@@ -64,6 +66,8 @@ impl Target {
             registry: registry.clone(),
             fill: fill.map_err(located)?,
             path: path.clone(),
+            // netcdf-c codes szip by the lines of the variable (nczarr.md 11.5), and is read so.
+            codecs: names::with_shape(&encoding.codecs, &model.shape(var)),
             encoding,
         };
         if let ChunkGrid::Regular(shape) = &target.encoding.grid {
@@ -78,7 +82,7 @@ impl Target {
     fn bind(&self, shape: &[u64]) -> Result<CodecChain> {
         let byte_len = self.encoding.stored.byte_len().map(to_index).transpose()?;
         let chunk = ChunkInfo { shape: shape.to_vec(), element: Element { byte_len } };
-        self.registry.bind(&self.encoding.codecs, &chunk).map_err(codec_error)
+        self.registry.bind(&self.codecs, &chunk).map_err(codec_error)
     }
 
     /// The codecs for a cell of that shape.
