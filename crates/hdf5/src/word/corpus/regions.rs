@@ -4,18 +4,18 @@ use crate::object::header;
 use crate::testing::{done, root, view};
 use crate::word::values;
 use ncirrus_model::Values;
-use ncirrus_testkit::corpus::peers_python;
+use ncirrus_testkit::corpus::{corpus, peers_python};
 use std::collections::HashMap;
 use std::process::Command;
 
 const SCRIPT: &str = include_str!("regions.py");
 
-/// The strings in the dataset `refs` at the root of a file.
-fn read(bytes: Vec<u8>) -> Vec<Option<String>> {
+/// The strings in a dataset of a file.
+fn read(bytes: Vec<u8>, path: &str) -> Vec<Option<String>> {
     let view = view(bytes);
     let objects = objects(&view, &root(&view).unwrap());
     let paths: HashMap<_, _> = objects.iter().map(|(path, object)| (object.addr, path.clone())).collect();
-    let (_, object) = objects.iter().find(|(path, _)| path == "/refs").unwrap();
+    let (_, object) = objects.iter().find(|(found, _)| found == path).unwrap();
     let header = done(header(&view, object)).unwrap();
     let (datatype, dims) = done(described(&view, object, &header)).unwrap();
     let raw = done(stored_bytes(&view, object, &header, dims[0] * datatype.byte_len)).unwrap().unwrap();
@@ -34,6 +34,18 @@ fn regions_are_those_that_h5py_selected() {
     let said: HashMap<String, Vec<Option<String>>> = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(said.len(), 2);
     for (name, wanted) in said {
-        assert_eq!(read(std::fs::read(home.path().join(&name)).unwrap()), wanted, "{name}");
+        let bytes = std::fs::read(home.path().join(&name)).unwrap();
+        assert_eq!(read(bytes, "/refs"), wanted, "{name}");
     }
+}
+
+#[test]
+fn regions_of_the_corpus_are_those_that_the_tools_of_hdf5_print() {
+    let Some(folder) = corpus("hdf5") else { return };
+    let read = |name: &str, path: &str| read(std::fs::read(folder.join(name)).unwrap(), path);
+    let strings = |list: &[Option<&str>]| list.iter().map(|text| text.map(str::to_owned)).collect::<Vec<_>>();
+    let wanted = strings(&[Some("/a {(1,2)-(2,3)}"), Some("/a {(0,0)-(0,4)}")]);
+    assert_eq!(read("gen/references.h5", "/rr"), wanted);
+    let wanted = strings(&[Some("/dataset1 {(0)-(0),(2)-(2)}"), None]);
+    assert_eq!(read("ext/pyfive/references.hdf5", "/regionref_dataset"), wanted);
 }
