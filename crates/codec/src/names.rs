@@ -11,10 +11,10 @@ mod v3;
 use crate::codecs::szip::usual_scanline;
 use crate::parameters::Parameters;
 use crate::{CodecError, Element};
-use ncirrus_model::{CodecSpace, CodecSpec};
-use serde_json::{Map, Value};
 pub use bytes::make_same_bytes;
 pub use complete::complete;
+use ncirrus_model::{CodecSpace, CodecSpec};
+use serde_json::{Map, Value};
 pub(crate) use table::{Kind, Name, TABLE};
 
 /// A description reduced to the codec and the parameters that Zarr v2 gives it.

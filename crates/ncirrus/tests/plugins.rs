@@ -4,8 +4,8 @@
 mod support;
 
 use ncirrus::{
-    Atomic, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind,
-    OpenOptions, PluginOptions, Session, Storage,
+    Atomic, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
+    PluginOptions, Session, Storage,
 };
 use ncirrus_testkit::corpus::peers_python;
 use ncirrus_testkit::library::shared_library;

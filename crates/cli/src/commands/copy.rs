@@ -2,8 +2,8 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Dialect, Error, FilterRule, Filters, Kind,
-    Progress, QuantizeRule, Result, Session, Structures, VariableSelect,
+    ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Dialect, Error, FilterRule, Filters,
+    Kind, Progress, QuantizeRule, Result, Session, Structures, VariableSelect,
 };
 use std::io::Write as _;
 use std::process::ExitCode;
