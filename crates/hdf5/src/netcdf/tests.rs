@@ -149,9 +149,10 @@ fn attributes_of_every_form_are_read_and_only_those_without_a_type_are_faults() 
     assert_eq!(values("array"), Values::Short(vec![0, 1, 2, 3, 4, 5]));
     assert_eq!(values("truth"), Values::Byte(vec![1]));
     assert_eq!(values("object"), strings(&["/"]));
+    assert_eq!(values("region"), strings(&["/d {(1)-(2)}"]));
     assert!(attributes.find("NAME").is_none() && attributes.find("CLASS").is_none());
     let faults: Vec<_> = attributes.faults.iter().map(|(name, fault)| (name.as_str(), fault.kind)).collect();
-    assert_eq!(faults, [("region", FaultKind::Unsupported)]);
+    assert_eq!(faults, [("time", FaultKind::Unsupported)]);
 
     let empty = open.model.variable(open.model.variable_at("empty").unwrap()).unwrap();
     assert_eq!((empty.ty, empty.rank(), &empty.fault), (Atomic::Float.into(), 0, &None));

@@ -182,6 +182,7 @@ with h5("attributes.h5", track_order=True) as f:
     f.attrs["CLASS"] = "hidden"
     f.attrs["object"] = f.ref
     f.attrs["region"] = f.create_dataset("d", (4,), "i4").regionref[1:3]
+    h5py.h5a.create(f.id, b"time", h5py.h5t.UNIX_D32LE, h5py.h5s.create(h5py.h5s.SCALAR))
     f.create_dataset("empty", data=h5py.Empty("f4"))
     f.create_dataset("when", (2,), np.dtype("V8")).attrs["after"] = 1
 
