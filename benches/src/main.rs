@@ -4,7 +4,8 @@
 //! `blosc`, `zlib`, `shuffle-zlib`; OPERATION one of `write`, `read`, `series`, `strided`. The data are 128 steps of
 //! 1024 x 1024 float32, a chunk per step, as plain Zarr v2 in FOLDER/CODEC.zarr. The time is the smallest of RUNS.
 //!
-//! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]. `ncirrus-bench serve FOLDER MILLISECONDS`: a server of files
+//! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]; `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`: see
+//! [`hdf5_write`]. `ncirrus-bench serve FOLDER MILLISECONDS`: a server of files
 //! that answers late.
 #![forbid(unsafe_code)]
 #![expect(
@@ -15,6 +16,7 @@
 
 mod data;
 mod hdf5;
+mod hdf5_write;
 mod http;
 mod limit;
 mod ours;
@@ -72,6 +74,9 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     }
     if let ["hdf5", who, case, place, runs] = words[..] {
         return Ok(figures(&hdf5::run(who, case, place, runs.parse()?)?));
+    }
+    if let ["hdf5-write", who, case, folder, runs, steps] = words[..] {
+        return Ok(figures(&hdf5_write::run(who, case, folder, runs.parse()?, steps.parse()?)?));
     }
     let [who, codec, operation, folder, runs] = words[..] else {
         return Err("usage: ncirrus-bench WHO CODEC OPERATION FOLDER RUNS".into());

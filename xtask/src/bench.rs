@@ -1,5 +1,6 @@
-//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [hdf5|zarr]]]`.
+//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [hdf5|write|zarr]]]`.
 mod hdf5;
+mod hdf5_write;
 
 use crate::peers;
 use crate::run::{Outcome, cargo, project};
@@ -25,11 +26,15 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         arguments.get(1).map_or(Ok(3), |text| text.parse()).map_err(|_| "ROUNDS is not a number")?;
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let only = arguments.get(2).map(String::as_str);
-    if only != Some("hdf5") {
+    let asked = |part| only.is_none_or(|only| only == part);
+    if asked("zarr") {
         zarr(&folder, rounds)?;
     }
-    if only != Some("zarr") {
+    if asked("hdf5") {
         hdf5::run(&folder, rounds)?;
+    }
+    if asked("write") {
+        hdf5_write::run(&folder, rounds)?;
     }
     std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
