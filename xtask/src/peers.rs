@@ -10,7 +10,13 @@ pub(crate) fn python() -> PathBuf {
 
 /// Installs what is not there yet; running it again costs a second.
 pub(crate) fn install() -> Outcome {
-    debian(&[("ncdump", "netcdf-bin"), ("python3", "python3"), ("cc", "gcc")])?;
+    debian(&[
+        ("ncdump", "netcdf-bin"),
+        ("h5dump", "hdf5-tools"),
+        ("ncks", "nco"),
+        ("python3", "python3"),
+        ("cc", "gcc"),
+    ])?;
     python_packages("peers/requirements.txt")
 }
 
