@@ -56,9 +56,10 @@ pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo) -> Result<CodecSpec, CodecE
     Ok(CodecSpec::Hdf5 { id: *id, parameters, optional: *optional })
 }
 
-/// Pixels are what they are in the file; little-endian ones, unless it says something else.
+/// Pixels are what they are in the file; little-endian ones, unless it says something else. As HDF5's own call has it,
+/// blocks may take the short cut for k = 13.
 fn szip_mask(mask: u32) -> u32 {
-    const RAW: u32 = 128;
+    const RAW: u32 = 128 | 1;
     const LITTLE: u32 = 8;
     const BIG: u32 = 16;
     if mask & (LITTLE | BIG) == 0 { mask | RAW | LITTLE } else { mask | RAW }
