@@ -8,7 +8,7 @@ import sys
 import h5py
 import numpy
 
-WIDTHS = {"a": (100, 4), "b": (200, 1), "two": (600, 2)}
+WIDTHS = {"a": (100, 128), "b": (200, 1), "two": (600, 2)}
 
 
 def check(path, records):
@@ -18,8 +18,6 @@ def check(path, records):
             wanted = numpy.arange(first, first + records * width)
             if not numpy.array_equal(values, wanted):
                 yield f"{name}: {len(values)} values, not the {len(wanted)} that were appended"
-        if file["time"].shape != (records,):
-            yield f"time: {file['time'].shape}"
 
 
 for name in sorted(os.listdir(sys.argv[1])):

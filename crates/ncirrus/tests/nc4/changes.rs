@@ -72,10 +72,11 @@ fn define(model: &mut Model, variables: &[Definition<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// The same file as `make.py` makes.
+/// The same file as `make.py` makes: without records, `a` is wide and not compressed.
 pub(crate) async fn build(writer: &Writer, records: u64) -> Result<()> {
+    let width = if records > 0 { 4 } else { 128 };
     let all: [Definition<'_>; 7] = [
-        ("a", &["time", "x"], &[2, 4], true),
+        ("a", &["time", "x"], &[2, width], records > 0),
         ("b", &["time"], &[2], false),
         ("two", &["time", "u"], &[2, 2], false),
         ("fixed", &["x"], &[2], false),
@@ -88,7 +89,7 @@ pub(crate) async fn build(writer: &Writer, records: u64) -> Result<()> {
         for name in ["time", "u"] {
             model.add_dimension(root, name, DimensionLen::Unlimited(0))?;
         }
-        model.add_dimension(root, "x", DimensionLen::Fixed(4))?;
+        model.add_dimension(root, "x", DimensionLen::Fixed(width))?;
         model.add_dimension(root, "y", DimensionLen::Fixed(LEN))?;
         let top = model.attributes_mut(NodeId::Group(root)).unwrap();
         top.known_mut().put(Attribute::text("title", "before"));
@@ -96,12 +97,12 @@ pub(crate) async fn build(writer: &Writer, records: u64) -> Result<()> {
     };
     writer.edit(definitions).await?;
     if records > 0 {
-        write(writer, "a", &[0, 0], &[records, 4], 100).await?;
+        write(writer, "a", &[0, 0], &[records, width], 100).await?;
         write(writer, "b", &[0], &[records], 200).await?;
         write(writer, "two", &[0, 0], &[records, 2], 600).await?;
     }
     for (name, from) in [("fixed", 300), ("old", 400), ("gone", 500)] {
-        write(writer, name, &[0], &[4], from).await?;
+        write(writer, name, &[0], &[width], from).await?;
     }
     put_big(writer, false).await
 }

@@ -1,6 +1,6 @@
 """Makes netCDF-4 files by several programs, all with the same contents, for changing them.
 
-usage: make.py FOLDER [RECORDS]: RECORDS along `time`, 3 when left out
+usage: make.py FOLDER [RECORDS]: RECORDS along `time`, 3 when left out; without any, `a` is wide and not compressed
 """
 import sys
 
@@ -10,9 +10,11 @@ import netCDF4
 import numpy
 
 LEN = 2000
+RECORDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+WIDTH = 4 if RECORDS else 128
 # Variables: dimensions, chunks, filters.
 VARIABLES = {
-    "a": (("time", "x"), (2, 4), True),
+    "a": (("time", "x"), (2, WIDTH), RECORDS > 0),
     "b": (("time",), (2,), False),
     "two": (("time", "u"), (2, 2), False),
     "fixed": (("x",), (2,), False),
@@ -24,13 +26,13 @@ VARIABLES = {
 
 def contents(records):
     return {
-        "a": numpy.arange(100, 100 + 4 * records).reshape(records, 4), "b": numpy.arange(200, 200 + records),
-        "two": numpy.arange(600, 600 + 2 * records).reshape(records, 2), "fixed": numpy.arange(300, 304),
-        "old": numpy.arange(400, 404), "gone": numpy.arange(500, 504), "big": numpy.zeros(LEN, "i4")}
+        "a": numpy.arange(100, 100 + 4 * records).reshape(records, WIDTH), "b": numpy.arange(200, 200 + records),
+        "two": numpy.arange(600, 600 + 2 * records).reshape(records, 2), "fixed": numpy.arange(300, 300 + WIDTH),
+        "old": numpy.arange(400, 400 + WIDTH), "gone": numpy.arange(500, 500 + WIDTH), "big": numpy.zeros(LEN, "i4")}
 
 
 def sizes(records):
-    return {"time": records, "u": 2, "x": 4, "y": LEN}
+    return {"time": records, "u": 2, "x": WIDTH, "y": LEN}
 
 
 def by_netcdf4(path, records, notes=0, **how):
@@ -99,4 +101,4 @@ MAKERS = {
 
 if __name__ == "__main__":
     for maker, make in MAKERS.items():
-        make(f"{sys.argv[1]}/{maker}.nc", int(sys.argv[2]) if len(sys.argv) > 2 else 3)
+        make(f"{sys.argv[1]}/{maker}.nc", RECORDS)

@@ -36,6 +36,16 @@ def one(value):
     return plain(value)
 
 
+def whole(item):
+    """All values; of a single one h5py gives what is in it."""
+    values = item[()]
+    if item.shape == () and item.dtype.kind == "S":
+        return plain(numpy.array(values, item.dtype))
+    if item.shape == () and item.dtype.kind == "O" and h5py.check_string_dtype(item.dtype) is None:
+        return [plain(values)]
+    return plain(values)
+
+
 def by_h5py(path):
     found = {}
 
@@ -46,7 +56,7 @@ def by_h5py(path):
         plist = item.id.get_create_plist()
         filters = [plist.get_filter(at) for at in range(plist.get_nfilters())]
         found["/" + name.replace("_nc4_non_coord_", "")] = {
-            "shape": list(item.shape), "values": plain(item[()]), "order": item.dtype.byteorder,
+            "shape": list(item.shape), "values": whole(item), "order": item.dtype.byteorder,
             "chunks": item.chunks, "layout": plist.get_layout(),
             "filters": [[number, list(parameters)] for number, _, parameters, _ in filters],
             "attributes": {name: plain(item.attrs[name]) for name in item.attrs if name not in INNER}}

@@ -149,18 +149,21 @@ impl Schema {
 
 impl Builder<'_> {
     fn group(&mut self, home: GroupId, group: &Group, parts: &mut Vec<Part>) -> Result<()> {
-        for (number, (unlimited, len)) in group.dims.iter().enumerate() {
+        // No two dimensions or types of the same name: netCDF4-python takes the nearest one for any of them.
+        let first = self.dims.len();
+        for (number, (unlimited, len)) in (first..).zip(&group.dims) {
             let kind = if *unlimited { DimensionLen::Unlimited(0) } else { DimensionLen::Fixed(*len) };
             let dim = self.model.add_dimension(home, &name("d", number), kind)?;
             self.dims.push((dim, home, *len));
         }
-        for (number, ty) in group.types.iter().enumerate() {
+        for (number, ty) in (self.types.len()..).zip(&group.types) {
             let kind = self.kind(home, ty);
             let ty = self.model.add_type(home, UserType { name: name("t", number), kind })?;
             self.types.push((TypeRef::User(ty), home));
         }
         for (number, variable) in group.variables.iter().enumerate() {
-            parts.push(self.variable(home, number, variable)?);
+            let simple = if variable.coordinate { name("d", first + number) } else { name("v", number) };
+            parts.push(self.variable(home, &simple, variable)?);
         }
         self.attributes(NodeId::Group(home), home, &group.attributes);
         Ok(())
@@ -197,7 +200,7 @@ impl Builder<'_> {
         }
     }
 
-    fn variable(&mut self, home: GroupId, number: usize, variable: &Variable) -> Result<Part> {
+    fn variable(&mut self, home: GroupId, simple: &str, variable: &Variable) -> Result<Part> {
         let ty = self.choose(home, variable.ty);
         let mut dims: Vec<(DimId, u64)> = Vec::new();
         let seen: Vec<(DimId, u64)> = self
@@ -210,9 +213,8 @@ impl Builder<'_> {
             let dim = seen.get(index % seen.len().max(1));
             dims.extend(dim.filter(|dim| !dims.contains(dim)));
         }
-        let simple = if variable.coordinate { name("d", number) } else { name("v", number) };
         let ids: Vec<DimId> = dims.iter().map(|(dim, _)| *dim).collect();
-        let var = self.model.add_variable(home, &simple, ty, &ids)?;
+        let var = self.model.add_variable(home, simple, ty, &ids)?;
         let mut count: Vec<u64> = dims.iter().map(|(_, len)| *len).collect();
         let whole = self.store(var, ty, variable);
         if let Some(first) = count.first_mut().filter(|_| !whole) {

@@ -1,0 +1,171 @@
+//! Many records are appended to netCDF-4 files of every maker: others read on, and the cost does not grow.
+//!
+//! Others read after every thousandth record; after every hundredth with `NCIRRUS_APPENDS_EVERY=100`.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod nc4 {
+    #[expect(dead_code, reason = "only what is made and appended is used here")]
+    pub(crate) mod changes;
+    pub(crate) mod counting;
+}
+
+use nc4::changes::build;
+use nc4::counting::{Count, Counting};
+use ncirrus_engine::{Session, Writer};
+use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
+use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Want};
+use ncirrus_model::{Selection, Values, VarId};
+use ncirrus_store::{Blocking, LocalStore, MemoryStore, Precondition};
+use ncirrus_testkit::corpus::{peers_python, program};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+const RECORDS: u64 = 10_000;
+/// Records between one commit and the next.
+const SYNC: u64 = 100;
+
+fn root(memory: &MemoryStore) -> ObjectId {
+    memory.root().child("data")
+}
+
+/// Files without records, of our making and of others'.
+fn makers(session: &Session) -> Vec<(String, MemoryStore)> {
+    let mut all = Vec::new();
+    for (name, structures) in [("ours", Structures::V18), ("ours_v110", Structures::V110)] {
+        let memory = MemoryStore::new("memory://appends");
+        let writing = Arc::new(Hdf5Writer { structures, ..Hdf5Writer::default() });
+        let made: Result<()> = session.block_on(async {
+            let writer = session.create(memory.shared(), root(&memory), writing).await?;
+            build(&writer, 0).await?;
+            writer.close().await
+        });
+        made.unwrap();
+        all.push((name.to_owned(), memory));
+    }
+    let Some(python) = peers_python() else { return all };
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nc4/make.py");
+    assert!(Command::new(python).arg(script).arg(folder.path()).arg("0").status().unwrap().success());
+    for maker in ["netcdf4", "h5py-earliest", "h5py-v110", "h5py-latest"] {
+        let memory = MemoryStore::new("memory://appends");
+        let body = std::fs::read(folder.path().join(format!("{maker}.nc"))).unwrap();
+        LocalStore::put(&memory, &root(&memory), &body, &Precondition::None).unwrap();
+        all.push((maker.to_owned(), memory));
+    }
+    all
+}
+
+/// What is appended: variable, first value, values of a record.
+struct Column {
+    var: VarId,
+    first: i32,
+    width: u64,
+}
+
+async fn append(writer: &Writer, columns: &[Column], record: u64) -> Result<()> {
+    for Column { var, first, width } in columns {
+        let from = first + i32::try_from(record * width).unwrap();
+        let values = Values::Int((from..from + i32::try_from(*width).unwrap()).collect());
+        let selection = match width {
+            1 => Selection::slab(&[record], &[1]),
+            width => Selection::slab(&[record, 0], &[1, *width]),
+        };
+        writer.write(*var, &selection, &values).await?;
+    }
+    Ok(())
+}
+
+/// Appends all records and returns the writes and bytes of every commit.
+fn append_all(session: &Session, memory: &MemoryStore, mut after: impl FnMut(u64)) -> Result<Vec<[u64; 2]>> {
+    let count = Arc::new(Count::default());
+    let store = Arc::new(Blocking(Counting { inner: memory.clone(), count: Arc::clone(&count) }));
+    let drivers: [Arc<dyn Driver>; 1] = [Arc::new(Hdf5Driver)];
+    session.block_on(async {
+        let dataset = session.open(store, root(memory), &drivers, &OpenOptions::default()).await?;
+        let writer = session.update(&dataset).await?;
+        let columns = [("a", 100, 128), ("b", 200, 1), ("two", 600, 2)].map(|(name, first, width)| Column {
+            var: writer.model().variable_at(name).unwrap(),
+            first,
+            width,
+        });
+        let (mut costs, mut before) = (Vec::new(), count.so_far());
+        for record in 0..RECORDS {
+            append(&writer, &columns, record).await?;
+            if (record + 1) % SYNC == 0 {
+                writer.sync().await?;
+                let now = count.so_far();
+                costs.push([now[0] - before[0], now[1] - before[1]]);
+                before = now;
+                after(record + 1);
+            }
+        }
+        writer.close().await?;
+        Ok(costs)
+    })
+}
+
+#[test]
+fn records_are_appended_for_all_readers_at_the_same_cost() {
+    let session = Session::builder().threads(2).durable(false).build().unwrap();
+    let every = std::env::var("NCIRRUS_APPENDS_EVERY").map_or(1000, |text| text.parse().unwrap());
+    let mut failures = Vec::new();
+    for (maker, memory) in makers(&session) {
+        let (folder, mut snapshots) = (tempfile::tempdir().unwrap(), Vec::new());
+        let keep = |records| {
+            if records % every == 0 {
+                let blob = memory.read(&root(&memory), &Want::All).unwrap().unwrap();
+                let path = folder.path().join(format!("{maker}-{records}.nc"));
+                std::fs::write(&path, &blob.bytes).unwrap();
+                snapshots.push((path, records));
+            }
+        };
+        match append_all(&session, &memory, keep) {
+            Ok(costs) => {
+                failures.extend(cheap(&costs).map_err(|reason| format!("{maker}: {reason}")).err());
+            }
+            Err(error) => failures.push(format!("{maker}: {error:?}")),
+        }
+        // The ncdump of an older library does not know the newest structures.
+        let old = maker != "h5py-latest";
+        failures.extend(
+            snapshots.iter().filter_map(
+                |(path, records)| {
+                    if old { printed_by_ncdump(path, *records).err() } else { None }
+                },
+            ),
+        );
+        failures.extend(read_by_h5py(folder.path()));
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// The last commit takes at most 1.5 times the writes and bytes of the first.
+fn cheap(costs: &[[u64; 2]]) -> std::result::Result<(), String> {
+    let (first, last) = (costs.first().unwrap(), costs.last().unwrap());
+    let grown = first.iter().zip(last).any(|(first, last)| last * 2 > first * 3);
+    if grown { Err(format!("writes and bytes: {first:?} first, {last:?} last")) } else { Ok(()) }
+}
+
+/// `b` is printed as it was appended, and the dimension has its length.
+fn printed_by_ncdump(path: &PathBuf, records: u64) -> std::result::Result<(), String> {
+    let Some(ncdump) = program("ncdump") else { return Ok(()) };
+    let output = Command::new(ncdump).args(["-v", "b"]).arg(path).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).replace(['\n', ' '], "");
+    let values: Vec<String> = (200..200 + records).map(|value| value.to_string()).collect();
+    let wanted = [format!("//({records}currently)"), format!("b={};", values.join(","))];
+    let whole = output.status.success() && wanted.iter().all(|wanted| text.contains(wanted.as_str()));
+    if whole {
+        Ok(())
+    } else {
+        Err(format!("ncdump {}: {}", path.display(), String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
+fn read_by_h5py(folder: &Path) -> Vec<String> {
+    let Some(python) = peers_python() else { return Vec::new() };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nc4/appends.py");
+    let output = Command::new(python).arg(script).arg(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(|line| format!("h5py {line}")).collect()
+}
