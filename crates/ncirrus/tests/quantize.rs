@@ -68,6 +68,8 @@ fn every_algorithm_gives_the_bits_of_netcdf_c() {
     let (f4, f8) = (floats(&folder.join("in_f4")), doubles(&folder.join("in_f8")));
     let mut wrong = Vec::new();
     for (name, kind, [most_f4, most_f8]) in KINDS {
+        // netCDF-C converts the logarithm of infinity to int, which is undefined; here infinity stays.
+        let is_granular = name == "GranularBitRound";
         let fill = Values::Float(vec![9.969_21e36]);
         for kept in 1..=most_f4 {
             let mut ours = Values::Float(f4.clone());
@@ -75,7 +77,7 @@ fn every_algorithm_gives_the_bits_of_netcdf_c() {
             let theirs = floats(&folder.join(format!("f4_{name}_{kept}")));
             let Values::Float(ours) = ours else { continue };
             for ((input, ours), theirs) in f4.iter().zip(ours).zip(theirs) {
-                if ours.to_bits() != theirs.to_bits() {
+                if ours.to_bits() != theirs.to_bits() && !(is_granular && input.is_infinite()) {
                     wrong.push(format!("{name} {kept} of {input:e}f: {ours:e} instead of {theirs:e}"));
                 }
             }
@@ -87,7 +89,7 @@ fn every_algorithm_gives_the_bits_of_netcdf_c() {
             let theirs = doubles(&folder.join(format!("f8_{name}_{kept}")));
             let Values::Double(ours) = ours else { continue };
             for ((input, ours), theirs) in f8.iter().zip(ours).zip(theirs) {
-                if ours.to_bits() != theirs.to_bits() {
+                if ours.to_bits() != theirs.to_bits() && !(is_granular && input.is_infinite()) {
                     wrong.push(format!("{name} {kept} of {input:e}: {ours:e} instead of {theirs:e}"));
                 }
             }

@@ -90,7 +90,7 @@ impl Quantize {
         }
     }
 
-    /// Quantizes values of type float or double; others stay as they are. `fill` is one value of the same type.
+    /// Quantizes values of type float or double; others, and what is no number, stay as they are. `fill` is one value of the same type.
     pub fn apply(self, values: &mut Values, fill: &Values) {
         self.apply_in_turn(values, fill, |index| index % 2 == 1);
     }
@@ -101,11 +101,21 @@ impl Quantize {
         match (values, fill) {
             (Values::Float(values), Values::Float(fill)) => {
                 let fill = fill.first().copied();
-                self.each(values.iter_mut().map(|value| Place { skip: Some(*value) == fill, value }), is_odd);
+                self.each(
+                    values
+                        .iter_mut()
+                        .map(|value| Place { skip: value.is_nan() || Some(*value) == fill, value }),
+                    is_odd,
+                );
             }
             (Values::Double(values), Values::Double(fill)) => {
                 let fill = fill.first().copied();
-                self.each(values.iter_mut().map(|value| Place { skip: Some(*value) == fill, value }), is_odd);
+                self.each(
+                    values
+                        .iter_mut()
+                        .map(|value| Place { skip: value.is_nan() || Some(*value) == fill, value }),
+                    is_odd,
+                );
             }
             _ => {}
         }
