@@ -1,5 +1,5 @@
 //! Other programs read the netCDF-4 files that are written here, and the programs that check files find nothing wrong.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod nc4 {
     pub(crate) mod fixtures;
     pub(crate) mod reading;
