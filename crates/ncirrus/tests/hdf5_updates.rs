@@ -472,10 +472,8 @@ fn mixed(seen: &Seen, old: &Seen, new: &Seen) -> std::result::Result<(), String>
         for (at, text) in texts.iter().enumerate() {
             let fine = known.iter().any(|known| element(known, shape, at) == Some(text));
             let is_fill = old.variables.get(path).is_none_or(|old| element(old, shape, at).is_none());
-            if !fine
-                && !(is_fill
-                    && ["-9", "-2147483647", "0", "0.0", "9.969209968386869e36"].contains(&text.as_str()))
-            {
+            let fills = ["-9", "-2147483647", "0", "0.0", "9.969209968386869e36"];
+            if !(fine || is_fill && fills.contains(&text.as_str())) {
                 return Err(format!("{path}: element {at} of {shape:?} is {text}"));
             }
         }

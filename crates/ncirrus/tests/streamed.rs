@@ -132,7 +132,6 @@ fn a_scratch_file_is_made_when_asked_for() {
 /// Needs minutes and 2 GiB of disk: `cargo test --release -p ncirrus --test streamed -- --ignored --nocapture`.
 #[test]
 #[ignore = "sends 2 GiB"]
-#[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
 fn two_gibibytes_need_a_quarter_of_one() {
     let (_folder, root) = temp();
     let server = S3::start(&root);
