@@ -112,7 +112,7 @@ fn filters_get_the_numbers_of_the_chunk() {
     };
     assert_eq!(complete(1, &[4]), [4]);
     assert_eq!(complete(2, &[]), [4]);
-    assert_eq!(complete(4, &[32, 16]), [32 | 128 | 8, 16, 32, 50]);
+    assert_eq!(complete(4, &[32, 16]), [32 | 128 | 8 | 1, 16, 32, 50]);
     assert_eq!(complete(6, &[2, 0, 1, 0, 4, 1, 0, 0]), [2, 0, 300, 0, 4, 1, 0, 0]);
     assert_eq!(complete(32000, &[]), [4, 0x105, 1200]);
     assert_eq!(complete(32001, &[0, 0, 0, 0, 9, 2, 5]), [2, 2, 4, 1200, 9, 2, 5]);
