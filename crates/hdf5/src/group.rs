@@ -50,3 +50,12 @@ pub(crate) enum LinkTarget {
 
 #[cfg(test)]
 mod tests;
+
+/// Start of the name of a dataset that is a variable named like a dimension without being its coordinate variable
+/// (hdf5-netcdf4.md H.4).
+pub(crate) const NO_COORDINATE: &str = "_nc4_non_coord_";
+
+/// The name of the variable that a dataset is.
+pub(crate) fn variable_name(name: &str) -> &str {
+    name.strip_prefix(NO_COORDINATE).filter(|rest| !rest.is_empty()).unwrap_or(name)
+}

@@ -172,7 +172,7 @@ fn from_half(bits: u16) -> f32 {
 /// the values are too large.
 pub(crate) fn zero(model: &Model, ty: TypeRef, count: usize) -> Option<Values> {
     let total = weight(model, ty)?.checked_mul(count as u64)?;
-    if total > LARGEST { None } else { zeros(model, ty, count) }
+    if total > LARGEST { None } else { model.zeros(ty, count, u32::MAX) }
 }
 
 /// Most bytes of one element.
@@ -191,30 +191,6 @@ fn weight(model: &Model, ty: TypeRef) -> Option<u64> {
             sum.checked_add(weight(model, field.ty)?.checked_mul(field.element_count())?)
         }),
     }
-}
-
-fn zeros(model: &Model, ty: TypeRef, count: usize) -> Option<Values> {
-    let id = match ty {
-        TypeRef::Atomic(atomic) => return Some(Values::zeroed(atomic, count)),
-        TypeRef::User(id) => id,
-    };
-    Some(match &model.user_type(id)?.kind {
-        UserKind::Enum { base, .. } => Values::zeroed(*base, count),
-        UserKind::Opaque(size) => {
-            let size = usize::try_from(*size).ok()?;
-            Values::Opaque { size, bytes: vec![0; size.checked_mul(count)?] }
-        }
-        UserKind::Vlen(base) => {
-            Values::Vlen { ends: vec![0; count], elements: Box::new(zeros(model, *base, 0)?) }
-        }
-        UserKind::Compound(fields) => {
-            let column = |field: &ncirrus_model::Field| {
-                let each = usize::try_from(field.element_count()).ok()?;
-                zeros(model, field.ty, each.checked_mul(count)?)
-            };
-            Values::Compound { len: count, fields: fields.iter().map(column).collect::<Option<_>>()? }
-        }
-    })
 }
 
 /// One element from its stored bytes.

@@ -26,8 +26,6 @@ const HIDDEN: [&str; 17] = [
     "_nczarr_superblock",
 ];
 
-/// Start of the name of a dataset that is a variable named like a dimension without being its coordinate variable.
-const NO_COORDINATE: &str = "_nc4_non_coord_";
 /// Start of the `NAME` of a scale that is no variable.
 const NO_VARIABLE: &[u8] = b"This is a netCDF dimension but not a netCDF variable.";
 
@@ -42,11 +40,6 @@ pub(super) fn is_hidden(name: &str) -> bool {
 /// How many attributes of a dataset are such as only netCDF and its like write.
 pub(super) fn count_marks(raw: &Raw) -> usize {
     raw.iter().flatten().filter(|attribute| is_hidden(&attribute.name)).count()
-}
-
-/// The name of the variable that a dataset is.
-pub(super) fn variable_name(name: &str) -> &str {
-    name.strip_prefix(NO_COORDINATE).filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
 /// The readable attribute of that name.

@@ -1,6 +1,6 @@
 //! From a dataset to a variable (hdf5-netcdf4.md D.4, H.5).
 use super::describe::DatasetFacts;
-use super::hidden::variable_name;
+use crate::group::variable_name;
 use crate::place::{Arrangement, Dataset};
 use crate::word::{Bits, Class, Datatype, FloatOrder, Native, native};
 use ncirrus_layout::{ByteOrder, Error};

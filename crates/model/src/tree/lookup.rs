@@ -1,6 +1,6 @@
 //! Finding members: by id, by name, by path, and by netCDF's scope rules.
 use super::{DimId, Dimension, Group, GroupId, Model, NodeId, TypeId, VarId};
-use crate::{Atomic, AttributeState, TypeRef, UserKind, UserType, Variable};
+use crate::{Atomic, AttributeState, Field, TypeRef, UserKind, UserType, Values, Variable};
 
 impl Model {
     /// The root group.
@@ -250,6 +250,33 @@ impl Model {
                 }),
             },
         }
+    }
+
+    /// `count` zeros of a type: 0, NUL, null strings, opaque zeros, empty vlens; `None` when it is not defined, nested
+    /// in `depth` types or more, or does not fit this machine.
+    pub fn zeros(&self, ty: TypeRef, count: usize, depth: u32) -> Option<Values> {
+        let depth = depth.checked_sub(1)?;
+        let kind = match ty {
+            TypeRef::Atomic(atomic) => return Some(Values::zeroed(atomic, count)),
+            TypeRef::User(id) => &self.user_type(id)?.kind,
+        };
+        Some(match kind {
+            UserKind::Enum { base, .. } => Values::zeroed(*base, count),
+            UserKind::Opaque(size) => {
+                let size = usize::try_from(*size).ok()?;
+                Values::Opaque { size, bytes: vec![0; size.checked_mul(count)?] }
+            }
+            UserKind::Vlen(base) => {
+                Values::Vlen { ends: vec![0; count], elements: Box::new(self.zeros(*base, 0, depth)?) }
+            }
+            UserKind::Compound(fields) => {
+                let column = |field: &Field| {
+                    let each = usize::try_from(field.element_count()).ok()?;
+                    self.zeros(field.ty, each.checked_mul(count)?, depth)
+                };
+                Values::Compound { len: count, fields: fields.iter().map(column).collect::<Option<_>>()? }
+            }
+        })
     }
 }
 

@@ -130,32 +130,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 
 /// One zero of a type: number 0, NUL, null string, opaque zeros, empty vlen; `None` when the type is not defined.
 pub(crate) fn zero(model: &Model, ty: TypeRef) -> Option<Values> {
-    zeros(model, ty, 1, DEPTH)
-}
-
-fn zeros(model: &Model, ty: TypeRef, count: usize, depth: u32) -> Option<Values> {
-    let depth = depth.checked_sub(1)?;
-    let kind = match ty {
-        TypeRef::Atomic(atomic) => return Some(Values::zeroed(atomic, count)),
-        TypeRef::User(id) => &model.user_type(id)?.kind,
-    };
-    Some(match kind {
-        UserKind::Enum { base, .. } => Values::zeroed(*base, count),
-        UserKind::Opaque(size) => {
-            let size = usize::try_from(*size).ok()?;
-            Values::Opaque { size, bytes: vec![0; size.checked_mul(count)?] }
-        }
-        UserKind::Vlen(base) => {
-            Values::Vlen { ends: vec![0; count], elements: Box::new(zeros(model, *base, 0, depth)?) }
-        }
-        UserKind::Compound(fields) => {
-            let column = |field: &ncirrus_model::Field| {
-                let each = usize::try_from(field.element_count()).ok()?;
-                zeros(model, field.ty, each.checked_mul(count)?, depth)
-            };
-            Values::Compound { len: count, fields: fields.iter().map(column).collect::<Option<_>>()? }
-        }
-    })
+    model.zeros(ty, 1, DEPTH)
 }
 
 /// Appends one value in packed form; `None` when the values are not of the type or a length exceeds 32 bits.

@@ -2,7 +2,7 @@
 use super::super::dataset::{Chain, dataset_below};
 use super::block::Mapping;
 use crate::file::load;
-use crate::group::{external_candidates, lookup};
+use crate::group::{external_candidates, lookup, variable_name};
 use crate::object::ObjectRef;
 use ncirrus_layout::{ErrorKind, ObjectId, Stall, Step, VariableRef, View, Want, settle};
 
@@ -47,10 +47,9 @@ pub(super) fn find(
 /// The path of the variable that the dataset at a path is: without what the path says twice, and without the mark of
 /// a variable that is named like a dimension (H.4).
 fn variable_path(path: &str) -> String {
-    const NO_COORDINATE: &str = "_nc4_non_coord_";
     let mut names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     if let Some(last) = names.last_mut() {
-        *last = last.strip_prefix(NO_COORDINATE).filter(|rest| !rest.is_empty()).unwrap_or(last);
+        *last = variable_name(last);
     }
     format!("/{}", names.join("/"))
 }

@@ -1,4 +1,5 @@
 //! Which objects a model has, and what they are called in the file (hdf5-netcdf4.md H.1, H.2, H.4).
+use crate::group::NO_COORDINATE;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId};
 use std::borrow::Cow;
@@ -75,5 +76,3 @@ pub(crate) fn dataset_name(model: &Model, var: VarId) -> Cow<'_, str> {
         _ => Cow::Borrowed(&variable.name),
     }
 }
-
-const NO_COORDINATE: &str = "_nc4_non_coord_";

@@ -4,7 +4,7 @@ use super::chunking::chunk_shape;
 use crate::word::{Datatype, stored};
 use crate::write::types::datatype_of;
 use ncirrus_layout::{ChunkGrid, Edge, Encoding, Error, Result, StoredType};
-use ncirrus_model::{FillValue, Model, Storage, TypeRef, UserKind, Values, VarId, Variable, default_fill};
+use ncirrus_model::{FillValue, Model, Storage, TypeRef, Values, VarId, Variable, default_fill};
 use std::sync::Arc;
 
 /// How a variable is stored.
@@ -131,31 +131,6 @@ fn fill(model: &Model, variable: &Variable) -> Result<Values> {
     match (&variable.fill, variable.ty) {
         (FillValue::Own(own), _) if own.len() == 1 => Ok(own.clone()),
         (_, TypeRef::Atomic(atomic)) => Ok(default_fill(atomic)),
-        (_, ty) => zeros(model, ty, 1).ok_or_else(|| Error::invalid("one element is too large")),
+        (_, ty) => model.zeros(ty, 1, u32::MAX).ok_or_else(|| Error::invalid("one element is too large")),
     }
-}
-
-/// Zeros of a type whose datatype is known to be sound.
-fn zeros(model: &Model, ty: TypeRef, count: usize) -> Option<Values> {
-    let id = match ty {
-        TypeRef::Atomic(atomic) => return Some(Values::zeroed(atomic, count)),
-        TypeRef::User(id) => id,
-    };
-    Some(match &model.user_type(id)?.kind {
-        UserKind::Enum { base, .. } => Values::zeroed(*base, count),
-        UserKind::Opaque(size) => {
-            let size = usize::try_from(*size).ok()?;
-            Values::Opaque { size, bytes: vec![0; size.checked_mul(count)?] }
-        }
-        UserKind::Vlen(base) => {
-            Values::Vlen { ends: vec![0; count], elements: Box::new(zeros(model, *base, 0)?) }
-        }
-        UserKind::Compound(fields) => {
-            let column = |field: &ncirrus_model::Field| {
-                let each = usize::try_from(field.element_count()).ok()?;
-                zeros(model, field.ty, each.checked_mul(count)?)
-            };
-            Values::Compound { len: count, fields: fields.iter().map(column).collect::<Option<_>>()? }
-        }
-    })
 }
