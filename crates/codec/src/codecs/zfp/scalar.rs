@@ -81,83 +81,52 @@ macro_rules! word {
 word!(i32, u32);
 word!(i64, u64);
 
-impl Scalar for i32 {
-    type Word = i32;
-    const EXPONENT_BITS: u32 = 0;
+/// Integers are coded as they are.
+macro_rules! integer {
+    ($int:ty) => {
+        impl Scalar for $int {
+            type Word = $int;
+            const EXPONENT_BITS: u32 = 0;
 
-    fn scaled(word: i32, _: i32) -> Self {
-        word
-    }
+            fn scaled(word: $int, _: i32) -> Self {
+                word
+            }
 
-    fn reinterpreted(word: i32) -> Self {
-        word
-    }
+            fn reinterpreted(word: $int) -> Self {
+                word
+            }
 
-    #[inline]
-    fn store(self, out: &mut [u8]) {
-        out.copy_from_slice(&self.to_le_bytes());
-    }
+            #[inline]
+            fn store(self, out: &mut [u8]) {
+                out.copy_from_slice(&self.to_le_bytes());
+            }
 
-    #[inline]
-    fn load(bytes: &[u8]) -> Self {
-        bytes.first_chunk().map_or(Self::default(), |bytes| Self::from_le_bytes(*bytes))
-    }
+            #[inline]
+            fn load(bytes: &[u8]) -> Self {
+                bytes.first_chunk().map_or(Self::default(), |bytes| Self::from_le_bytes(*bytes))
+            }
 
-    fn unscaled(self, _: i32) -> i32 {
-        self
-    }
+            fn unscaled(self, _: i32) -> $int {
+                self
+            }
 
-    fn interpreted(self) -> i32 {
-        self
-    }
+            fn interpreted(self) -> $int {
+                self
+            }
 
-    fn exponent(self) -> Option<i32> {
-        Some(0)
-    }
+            fn exponent(self) -> Option<i32> {
+                Some(0)
+            }
 
-    fn is_same(self, other: Self) -> bool {
-        self == other
-    }
+            fn is_same(self, other: Self) -> bool {
+                self == other
+            }
+        }
+    };
 }
 
-impl Scalar for i64 {
-    type Word = i64;
-    const EXPONENT_BITS: u32 = 0;
-
-    fn scaled(word: i64, _: i32) -> Self {
-        word
-    }
-
-    fn reinterpreted(word: i64) -> Self {
-        word
-    }
-
-    #[inline]
-    fn store(self, out: &mut [u8]) {
-        out.copy_from_slice(&self.to_le_bytes());
-    }
-
-    #[inline]
-    fn load(bytes: &[u8]) -> Self {
-        bytes.first_chunk().map_or(Self::default(), |bytes| Self::from_le_bytes(*bytes))
-    }
-
-    fn unscaled(self, _: i32) -> i64 {
-        self
-    }
-
-    fn interpreted(self) -> i64 {
-        self
-    }
-
-    fn exponent(self) -> Option<i32> {
-        Some(0)
-    }
-
-    fn is_same(self, other: Self) -> bool {
-        self == other
-    }
-}
+integer!(i32);
+integer!(i64);
 
 impl Scalar for f32 {
     type Word = i32;
