@@ -162,7 +162,9 @@ proptest! {
 
 #[test]
 fn many_threads_wait_for_memory_together() {
-    let rig = rig(512, None, Clobber::Never, Kept::default());
+    // A thread may stand still while the others go on: its gap then waits in the scratch file.
+    let folder = tempfile::tempdir().unwrap();
+    let rig = rig(512, Some(folder.path()), Clobber::Never, Kept::default());
     let file: Vec<u8> = (0..20_000_u32).map(|at| (at % 251) as u8).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
