@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ncirrus-classic", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-zarr", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-hdf5", &["ncirrus-model", "ncirrus-layout"]),
+    ("ncirrus-aggregate", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-store", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-engine", &["ncirrus-model", "ncirrus-layout", "ncirrus-codec", "ncirrus-store"]),
     (
@@ -25,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "ncirrus-classic",
             "ncirrus-zarr",
             "ncirrus-hdf5",
+            "ncirrus-aggregate",
             "ncirrus-cdl",
         ],
     ),
@@ -35,8 +37,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// What formats, shapes and words must never pull in, whatever the way.
-const PURE: &[&str] =
-    &["ncirrus-model", "ncirrus-layout", "ncirrus-classic", "ncirrus-hdf5", "ncirrus-zarr", "ncirrus-cdl"];
+const PURE: &[&str] = &[
+    "ncirrus-model",
+    "ncirrus-layout",
+    "ncirrus-classic",
+    "ncirrus-hdf5",
+    "ncirrus-zarr",
+    "ncirrus-aggregate",
+    "ncirrus-cdl",
+];
 const IMPURE: &[&str] = &["tokio", "object_store", "rayon", "reqwest", "hyper", "mio"];
 
 /// Checks every arrow between the project's crates, and that the pure ones stay pure.

@@ -44,6 +44,17 @@ enum Command {
     Info(commands::info::Args),
     Explain(commands::explain::Args),
     Filters(commands::filters::Args),
+    Ls(commands::ls::Args),
+    Keys(commands::keys::Args),
+    Rm(commands::rm::Args),
+    Clean(commands::clean::Args),
+    Whoami(commands::whoami::Args),
+    Config(commands::config::Args),
+    Aggregate(commands::aggregate::Args),
+    Split(commands::split::Args),
+    Fragments(commands::fragments::Args),
+    Relocate(commands::relocate::Args),
+    Reference(commands::reference::Args),
 }
 
 impl Cli {
@@ -72,6 +83,17 @@ fn main() -> ExitCode {
         Command::Info(args) => commands::info::run(args, &session),
         Command::Explain(args) => commands::explain::run(args, &session),
         Command::Filters(args) => commands::filters::run(args, &session),
+        Command::Ls(args) => commands::ls::run(args, &session),
+        Command::Keys(args) => commands::keys::run(args, &session),
+        Command::Rm(args) => commands::rm::run(args, &session),
+        Command::Clean(args) => commands::clean::run(args, &session),
+        Command::Whoami(args) => commands::whoami::run(args, &session),
+        Command::Config(args) => commands::config::run(args, &session),
+        Command::Aggregate(args) => commands::aggregate::run(args, &session),
+        Command::Split(args) => commands::split::run(args, &session),
+        Command::Fragments(args) => commands::fragments::run(args, &session),
+        Command::Relocate(args) => commands::relocate::run(args, &session),
+        Command::Reference(args) => commands::reference::run(args, &session),
     });
     match outcome {
         Ok(code) => code,

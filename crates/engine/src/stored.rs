@@ -56,7 +56,7 @@ impl Dataset {
         let tiles = self.context(nesting.clone()).drive(|view| tiles.tiles(view, &whole)).await?;
         let references = tiles.into_iter().filter_map(|tile| match tile.source {
             TileSource::Variable { variable, .. } => Some(variable),
-            TileSource::Constant(_) | TileSource::Missing => None,
+            TileSource::Fragment(_) | TileSource::Constant(_) | TileSource::Missing => None,
         });
         let references: HashSet<VariableRef> = references.collect();
         if references.len() > SOURCES {

@@ -1,6 +1,7 @@
 //! A format, and an open dataset in it.
 use crate::{Error, ObjectId, Source, Step, View, Writing};
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -20,6 +21,27 @@ pub trait Driver: Debug + Send + Sync {
     /// # Errors
     /// A need, or why the dataset cannot be opened at all; damage of one member is recorded in the tree instead.
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>>;
+}
+
+/// A way to see more in a dataset of any format than it says itself, such as variables that are aggregated from many
+/// files. Stateless.
+pub trait Overlay: Debug + Send + Sync {
+    /// Short name for messages, such as `aggregate`.
+    fn name(&self) -> &'static str;
+
+    /// The dataset as it is to be seen; `None` when there is nothing to add. [`View::values`] of no dataset reads the
+    /// variables of `catalog`, also those that the overlay hides. A catalog that is returned keeps the numbers of what
+    /// it takes over.
+    ///
+    /// # Errors
+    /// A need, or why the dataset cannot be shown at all; damage of one member is recorded in the tree instead.
+    fn over(
+        &self,
+        view: &dyn View,
+        root: &ObjectId,
+        catalog: &Arc<dyn Catalog>,
+        options: &OpenOptions,
+    ) -> Step<Option<Arc<dyn Catalog>>>;
 }
 
 /// How sure a driver is.
@@ -44,6 +66,12 @@ pub struct OpenOptions {
     pub no_repairs: bool,
     /// Name of the dataset, for a variable that has none of its own (an array at the root).
     pub name: Option<String>,
+    /// Show what the dataset itself holds: no aggregated variables, but the descriptions of them.
+    pub raw: bool,
+    /// What stands for `${NAME}` in names of fragments; goes before what the dataset says.
+    pub substitutions: BTreeMap<String, String>,
+    /// Accept descriptions of aggregations that break their convention where their meaning is clear.
+    pub lenient: bool,
 }
 
 /// Whether consolidated metadata are used.

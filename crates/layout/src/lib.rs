@@ -7,6 +7,7 @@
 
 mod driver;
 mod error;
+mod fragment;
 mod grid;
 mod index;
 mod limits;
@@ -18,8 +19,12 @@ mod step;
 mod stored;
 mod view;
 
-pub use driver::{Catalog, Confidence, Consolidated, Driver, OpenOptions};
+pub use driver::{Catalog, Confidence, Consolidated, Driver, OpenOptions, Overlay};
 pub use error::{Error, ErrorKind, Place, Result};
+pub use fragment::{
+    Fragment, FragmentAbsence, FragmentAxis, FragmentPacking, FragmentPart, FragmentRules, FragmentUnits,
+    FragmentVariable,
+};
 pub use grid::{Cells, ChunkGrid, Edge};
 pub use index::{ChunkIndex, ChunkRef, Location};
 pub use limits::Limits;

@@ -1,5 +1,5 @@
 //! How a box of elements can be had.
-use crate::{ChunkGrid, ChunkIndex, Edge, ObjectId, Result, Step, StoredType, VariableRef, View};
+use crate::{ChunkGrid, ChunkIndex, Edge, Fragment, ObjectId, Result, Step, StoredType, VariableRef, View};
 use bytes::Bytes;
 use ncirrus_model::{CodecSpec, Region, Values};
 use std::fmt::Debug;
@@ -99,6 +99,8 @@ pub enum TileSource {
         /// The box, of any rank: as many elements as the tile, in the same row-major order.
         region: Region,
     },
+    /// A variable of a dataset of its own, which is opened when its values are wanted.
+    Fragment(Arc<Fragment>),
     /// One value for the whole region.
     Constant(Values),
     /// Nothing: fill.

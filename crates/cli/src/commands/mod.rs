@@ -1,9 +1,20 @@
 //! One file per subcommand.
+pub(crate) mod aggregate;
+pub(crate) mod clean;
+pub(crate) mod config;
 pub(crate) mod copy;
 pub(crate) mod dump;
 pub(crate) mod explain;
 pub(crate) mod filters;
+pub(crate) mod fragments;
 pub(crate) mod info;
+pub(crate) mod keys;
+pub(crate) mod ls;
+pub(crate) mod reference;
+pub(crate) mod relocate;
+pub(crate) mod rm;
+pub(crate) mod split;
+pub(crate) mod whoami;
 
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session};
 use std::io;

@@ -76,6 +76,9 @@ impl Reading<'_> {
                         let one = vec![1; inside.axes.len()];
                         assembly.put(&inside, &one, self.conform(value)?)?;
                     }
+                    TileSource::Fragment(fragment) => {
+                        return Err(Error::unsupported(format!("the fragment {:?}", fragment.index)));
+                    }
                     TileSource::Variable { variable, region } => {
                         batch.add(inside, tile.region, region, variable)?;
                     }

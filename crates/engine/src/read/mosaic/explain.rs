@@ -33,6 +33,7 @@ impl Reading<'_> {
                 match tile.source {
                     TileSource::Missing => plan.missing += 1,
                     TileSource::Constant(_) => plan.inline += 1,
+                    TileSource::Fragment(_) => {}
                     TileSource::Variable { variable, region } => {
                         sources.insert(variable.clone());
                         batch.add(inside, tile.region, region, variable)?;

@@ -1,0 +1,15 @@
+//! `ncirrus config`.
+use clap::Args as ClapArgs;
+use ncirrus::{Error, Result, Session};
+use std::process::ExitCode;
+
+/// Show the effective configuration and where each value came from.
+#[derive(ClapArgs)]
+pub(crate) struct Args {
+    /// Path or URL.
+    url: String,
+}
+
+pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
+    Err(Error::unsupported("this command").at_object(&args.url))
+}

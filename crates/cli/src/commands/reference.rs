@@ -1,0 +1,15 @@
+//! `ncirrus reference`.
+use clap::Args as ClapArgs;
+use ncirrus::{Error, Result, Session};
+use std::process::ExitCode;
+
+/// Write a reference file (kerchunk JSON) for existing files.
+#[derive(ClapArgs)]
+pub(crate) struct Args {
+    /// Path or URL.
+    url: String,
+}
+
+pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
+    Err(Error::unsupported("this command").at_object(&args.url))
+}
