@@ -99,6 +99,7 @@ impl Dataset {
     pub fn update_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
         let staged = session.wait_for_store(url, ncirrus_store::update(url, &session.stores))?;
         let dataset = Self::open_in(session, &staged.store, &staged.root, &staged.name, options)?;
+        refuse_whole_files(&dataset, url)?;
         let writer = session.engine.block_on(session.engine.update(&dataset))?;
         Ok(Self::writing(session, url, writer, staged, dataset.catalog().kind()))
     }
@@ -227,7 +228,10 @@ impl Dataset {
     pub fn warnings(&self) -> Vec<String> {
         match &self.0.state {
             State::Reading(dataset) => dataset.warnings(),
-            State::Writing(_) => Vec::new(),
+            State::Writing(open) => {
+                let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner);
+                staged.as_ref().map(|staged| staged.warnings.clone()).unwrap_or_default()
+            }
         }
     }
 
@@ -303,4 +307,15 @@ impl fmt::Debug for Dataset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dataset").field("url", &self.0.url).field("kind", &self.kind()).finish()
     }
+}
+
+/// A file on another machine can be replaced, but not changed in place.
+fn refuse_whole_files(dataset: &ncirrus_engine::Dataset, url: &str) -> Result<()> {
+    let is_file = dataset.catalog().writing().is_some_and(|writing| writing.is_single_object());
+    if !is_file || dataset.store().local().is_some() {
+        return Ok(());
+    }
+    let message = "a single file on an object store: changed only by fetching and sending all of it, which \
+                   StoreOptions::rewrite allows";
+    Err(Error::unsupported(message).at_object(url))
 }

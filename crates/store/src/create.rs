@@ -4,6 +4,7 @@ mod local;
 mod lock;
 mod memory;
 mod remote;
+mod rewrite;
 #[cfg(feature = "zip")]
 mod rezip;
 mod scratch;
@@ -53,6 +54,8 @@ pub struct Staged {
     pub url: Url,
     /// Name of the dataset as `ncdump` prints it.
     pub name: String,
+    /// What the user should know of the way it is written.
+    pub warnings: Vec<String>,
     finish: Box<dyn Finish>,
 }
 
@@ -119,7 +122,7 @@ impl Staged {
         finish: impl Finish + 'static,
     ) -> Self {
         let name = url.name().to_owned();
-        Self { store, root, url: url.clone(), name, finish: Box::new(finish) }
+        Self { store, root, url: url.clone(), name, warnings: Vec::new(), finish: Box::new(finish) }
     }
 }
 

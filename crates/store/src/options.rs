@@ -22,6 +22,8 @@ pub struct StoreOptions {
     pub uploads: Uploads,
     /// Bytes that an upload may hold; never fewer than three of its parts have.
     pub upload_memory: usize,
+    /// Whether single files on other machines may be changed: they are fetched whole, changed here, and sent again whole.
+    pub rewrite: bool,
     /// Where files lie that are to be uploaded; the system's directory for temporary files unless given.
     pub scratch: Option<PathBuf>,
     /// Longest wait for an answer of a server.
@@ -48,6 +50,7 @@ impl fmt::Debug for StoreOptions {
             .field("zip_layout", &self.zip_layout)
             .field("uploads", &self.uploads)
             .field("upload_memory", &self.upload_memory)
+            .field("rewrite", &self.rewrite)
             .field("timeout", &self.timeout)
             .field("retries", &self.retries)
             .field("credentials", &self.credentials)
@@ -65,6 +68,7 @@ impl Default for StoreOptions {
             zip_layout: ZipLayout::default(),
             uploads: Uploads::default(),
             upload_memory: 128 << 20,
+            rewrite: false,
             scratch: None,
             timeout: Duration::from_secs(60),
             retries: 5,

@@ -89,8 +89,10 @@ impl Shared {
                     std::io::copy(&mut File::open(&number).unwrap(), &mut file).unwrap();
                     fs::remove_file(number).unwrap();
                 }
-                let xml =
-                    "<CompleteMultipartUploadResult><ETag>\"done\"</ETag></CompleteMultipartUploadResult>";
+                let tag = tag(&object).unwrap();
+                let xml = format!(
+                    "<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>"
+                );
                 reply("200 OK", "", xml.as_bytes())
             }
             ("DELETE", Some(id), _) => {
@@ -100,14 +102,33 @@ impl Shared {
                     .count();
                 reply("204 No Content", "", b"")
             }
+            ("PUT", None, _) if head.is_refused(tag(&object).as_deref()) => {
+                reply("412 Precondition Failed", "", b"")
+            }
             ("PUT", None, _) => {
                 std::io::copy(body, &mut File::create(&object).unwrap()).unwrap();
-                reply("200 OK", "ETag: \"put\"\r\n", b"")
+                reply("200 OK", &format!("ETag: {}\r\n", tag(&object).unwrap()), b"")
             }
             ("GET" | "HEAD", None, _) => read(&object, head),
             (method, ..) => reply(&format!("405 No {method}"), "", b""),
         }
     }
+}
+
+impl Head {
+    /// Whether the object is not in the state that the request wants.
+    fn is_refused(&self, now: Option<&str>) -> bool {
+        let wanted = self.headers.get("if-match").map(String::as_str);
+        wanted.is_some_and(|wanted| now != Some(wanted))
+            || (self.headers.contains_key("if-none-match") && now.is_some())
+    }
+}
+
+/// What names the state of an object, quoted.
+fn tag(object: &Path) -> Option<String> {
+    let metadata = fs::metadata(object).ok()?;
+    let changed = metadata.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Some(format!("\"{:x}-{:x}\"", metadata.len(), changed.as_nanos()))
 }
 
 fn head(reader: &mut impl BufRead) -> Option<Head> {
@@ -138,7 +159,7 @@ fn head(reader: &mut impl BufRead) -> Option<Head> {
 fn read(object: &Path, head: &Head) -> Vec<u8> {
     let Ok(mut file) = File::open(object) else { return reply("404 Not Found", "", b"") };
     let size = file.metadata().unwrap().len();
-    let tag = "ETag: \"now\"\r\nLast-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n";
+    let tag = format!("ETag: {}\r\nLast-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n", tag(object).unwrap());
     if head.method == "HEAD" {
         return format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n{tag}\r\n").into_bytes();
     }

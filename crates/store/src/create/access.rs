@@ -9,7 +9,8 @@ use ncirrus_layout::{Error, Result};
 use std::fs::{self, OpenOptions};
 
 /// Gives access for changing the dataset at an address. Directories, files and trees on other machines are changed in
-/// place; a zip file is written anew and replaces the old one on commit.
+/// place; a zip file is written anew and replaces the old one on commit, and so is a single file on
+/// another machine with [`StoreOptions::rewrite`].
 ///
 /// # Errors
 /// As [`open`](crate::open), `Conflict` for a file that another program has open, `Denied` for what cannot be written, `Unsupported` where objects can only be read.
@@ -23,6 +24,11 @@ pub async fn update(address: &str, options: &StoreOptions) -> Result<Staged> {
     }
     if !opened.store.facts().writable {
         return Err(Error::unsupported("changing what is read over http").at_object(&url));
+    }
+    if options.rewrite && opened.store.local().is_none() {
+        if let Some(staged) = super::rewrite::rewrite(&opened, options).await? {
+            return Ok(staged);
+        }
     }
     Ok(match lock {
         Some(lock) => Staged::new(opened.store, opened.root, &opened.url, Locked(lock)),

@@ -2,11 +2,10 @@
 //! single object is sent when it is complete.
 use super::scratch::Scratch;
 use super::{Clobber, Finish, Staged, exists};
-use crate::store::{Precondition, Store};
+use crate::store::Store;
 use crate::{StoreOptions, Url, fault, marker};
 use futures_util::future::{BoxFuture, try_join_all};
 use ncirrus_layout::{Error, ObjectId, Result, Want};
-use std::path::Path;
 use std::sync::Arc;
 
 /// A tree that is written in place.
@@ -61,20 +60,6 @@ pub(super) fn scratch(
 ) -> Result<Scratch> {
     let folder = options.scratch.clone().unwrap_or_else(std::env::temp_dir);
     Scratch::for_upload(&folder, store, object, clobber)
-}
-
-/// Sends a file.
-pub(super) async fn upload(
-    file: &Path,
-    store: &dyn Store,
-    object: &ObjectId,
-    clobber: Clobber,
-) -> Result<()> {
-    let when = match clobber {
-        Clobber::Never => Precondition::Absent,
-        Clobber::Replace => Precondition::None,
-    };
-    store.upload(object, file, when).await.map(|_| ())
 }
 
 fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, ObjectId)> {

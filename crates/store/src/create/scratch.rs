@@ -1,10 +1,10 @@
 //! Names that are taken while something is not finished, and files that are written under them.
 use super::{Clobber, Finish, exists};
 use crate::open::path_error;
-use crate::store::Store;
+use crate::store::{Precondition, Store};
 use crate::{fault, platform, temporary};
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Error, ObjectId, Result};
+use ncirrus_layout::{Error, ObjectId, Result, Tag};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ pub(super) struct Scratch {
 #[derive(Debug)]
 enum Goes {
     To { target: PathBuf, clobber: Clobber, durable: bool },
-    Up { store: Arc<dyn Store>, object: ObjectId, clobber: Clobber },
+    Up { store: Arc<dyn Store>, object: ObjectId, when: Precondition },
 }
 
 impl Scratch {
@@ -138,7 +138,18 @@ impl Scratch {
         clobber: Clobber,
     ) -> Result<Self> {
         let claim = Claim::file(&folder.join(format!("upload-{}", object.name())))?;
-        Ok(Self { claim, goes: Goes::Up { store, object, clobber } })
+        let when = match clobber {
+            Clobber::Never => Precondition::Absent,
+            Clobber::Replace => Precondition::None,
+        };
+        Ok(Self { claim, goes: Goes::Up { store, object, when } })
+    }
+
+    /// What is sent replaces an object in that state only.
+    pub(super) fn only_over(&mut self, state: Tag) {
+        if let Goes::Up { when, .. } = &mut self.goes {
+            *when = Precondition::Matches(state);
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -173,8 +184,8 @@ impl Finish for Scratch {
         Box::pin(async move {
             match &self.goes {
                 Goes::To { target, clobber, durable } => self.place(target, *clobber, *durable),
-                Goes::Up { store, object, clobber } => {
-                    super::remote::upload(self.claim.path(), store.as_ref(), object, *clobber).await
+                Goes::Up { store, object, when } => {
+                    store.upload(object, self.claim.path(), when.clone()).await.map(|_| ())
                 }
             }
         })
