@@ -1,0 +1,47 @@
+//! Changing single files on other machines: fetched whole, changed here, and put back whole.
+use super::{Clobber, Staged, remote};
+use crate::open::{Opened, path_error};
+use crate::store::Store;
+use crate::{DirectoryStore, StoreOptions, fault};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag, Want};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+/// A scratch file with what an object holds, which it replaces on commit unless the object has changed meanwhile;
+/// `None` when there is no such object: a tree, whose objects are changed one by one.
+pub(super) async fn rewrite(opened: &Opened, options: &StoreOptions) -> Result<Option<Staged>> {
+    let (store, object) = (&opened.store, &opened.root);
+    let Some(first) = store.get(object, &Want::Range(0..1)).await? else { return Ok(None) };
+    let mut scratch =
+        remote::scratch(std::sync::Arc::clone(store), object.clone(), Clobber::Replace, options)?;
+    scratch.only_over(fetch(store.as_ref(), object, scratch.path()).await?);
+    let (store, root) = DirectoryStore::of_file(scratch.path())?;
+    let mut staged = Staged::new(store.durable(options.durable).shared(), root, &opened.url, scratch);
+    staged.warnings.push(format!("{object}: its {} bytes are fetched and sent again", first.size));
+    Ok(Some(staged))
+}
+
+/// Copies an object to a file, a piece at a time, and gives the state that it was in.
+pub(super) async fn fetch(store: &dyn Store, object: &ObjectId, path: &Path) -> Result<Tag> {
+    let mut file = OpenOptions::new().write(true).open(path).map_err(|error| path_error(error, path))?;
+    let mut state = None;
+    let mut offset = 0;
+    loop {
+        let Some(blob) = store.get(object, &Want::Range(offset..offset + PIECE)).await? else {
+            return Err(Error::not_found("no such object").at_object(object));
+        };
+        let state = state.get_or_insert_with(|| blob.tag.clone());
+        if *state != blob.tag {
+            return Err(Error::new(ErrorKind::Changed, "changed while it was read").at_object(object));
+        }
+        file.write_all(&blob.bytes).map_err(|error| fault::of_io(error, path.display()))?;
+        offset += blob.bytes.len() as u64;
+        if offset >= blob.size || blob.bytes.is_empty() {
+            return Ok(state.clone());
+        }
+    }
+}
+
+/// Bytes copied at a time.
+const PIECE: u64 = 8 << 20;
