@@ -1,5 +1,5 @@
 //! A format, and an open dataset in it.
-use crate::{Error, ObjectId, Source, Step, View, Writing};
+use crate::{Aggregation, Error, ObjectId, Source, Step, View, Writing};
 use ncirrus_model::{Attributes, Model, NodeId, VarId};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -104,6 +104,15 @@ pub trait Catalog: Debug + Send + Sync {
     /// # Errors
     /// A need, or why the variable is inaccessible.
     fn source(&self, view: &dyn View, variable: VarId) -> Step<Source>;
+
+    /// What a variable is aggregated from; `None` for those that are not. The fragments themselves are the tiles of its
+    /// source's [`TileIndex`](crate::TileIndex).
+    ///
+    /// # Errors
+    /// A need, or damage of the description.
+    fn aggregation(&self, _: &dyn View, _: VarId) -> Step<Option<Aggregation>> {
+        Ok(None)
+    }
 
     /// Kind of the dataset as `ncdump -k` names it, for instance `classic` or `netCDF-4`.
     fn kind(&self) -> &'static str;

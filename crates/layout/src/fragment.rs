@@ -13,6 +13,8 @@ pub struct Fragment {
     pub names: Vec<Arc<str>>,
     /// What it may be called there; the first that exists is taken.
     pub variables: Vec<FragmentVariable>,
+    /// Whether each name has a variable of its own: the one at the same place in `variables`, and no other.
+    pub is_paired: bool,
     /// Shape that it has in its dataset, where the aggregation says so.
     pub shape: Option<Vec<u64>>,
     /// How its axes lie in the tile; `None`: in order, where axes of one element may be lacking (`cfa.md` 6.4).
@@ -21,6 +23,17 @@ pub struct Fragment {
     pub units: Option<FragmentUnits>,
     /// What holds for all fragments of the variable.
     pub rules: Arc<FragmentRules>,
+}
+
+/// What an aggregated variable is made of, for those who want to look at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aggregation {
+    /// The convention by which it is described, such as `CF-1.13`.
+    pub convention: &'static str,
+    /// Shape of the array of fragments, one length per dimension; `None` when they lie on no grid.
+    pub shape: Option<Vec<u64>>,
+    /// How many fragments are described.
+    pub fragments: u64,
 }
 
 /// What the variable of a fragment is called.

@@ -22,8 +22,8 @@ mod view;
 pub use driver::{Catalog, Confidence, Consolidated, Driver, OpenOptions, Overlay};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use fragment::{
-    Fragment, FragmentAbsence, FragmentAxis, FragmentPacking, FragmentPart, FragmentRules, FragmentUnits,
-    FragmentVariable,
+    Aggregation, Fragment, FragmentAbsence, FragmentAxis, FragmentPacking, FragmentPart, FragmentRules,
+    FragmentUnits, FragmentVariable,
 };
 pub use grid::{Cells, ChunkGrid, Edge};
 pub use index::{ChunkIndex, ChunkRef, Location};
