@@ -121,6 +121,14 @@ impl SessionBuilder {
         self
     }
 
+    /// How many local files are kept open at most, whatever the number of datasets; a quarter of those that the process
+    /// may open, by default. Set it after [`stores`](Self::stores).
+    #[must_use]
+    pub fn handles(mut self, most: usize) -> Self {
+        self.stores.handles = ncirrus_store::Handles::new(most);
+        self
+    }
+
     /// How stores are opened: credentials, time limits, zip layout.
     #[must_use]
     pub fn stores(mut self, stores: StoreOptions) -> Self {

@@ -8,13 +8,15 @@ use crate::store::{Blocking, Facts, LocalStore, Precondition, ReadAt, Store};
 use crate::{fault, key, memory, page, platform, temporary, want};
 use bytes::Bytes;
 use durability::Unsynced;
-use handles::Handles;
+use handles::StoreHandles;
 use ncirrus_layout::{Blob, Entry, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Tag, Want};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+pub use handles::Handles;
 
 /// Objects in files below a directory: a prefix is a directory, an object a file.
 ///
@@ -24,7 +26,7 @@ use std::time::Duration;
 pub struct DirectoryStore {
     id: StoreId,
     root: PathBuf,
-    handles: Handles,
+    handles: StoreHandles,
     unsynced: Option<Unsynced>,
     /// Held while a precondition is checked and the object replaced.
     conditional: Mutex<()>,
@@ -41,7 +43,7 @@ impl DirectoryStore {
             unsynced: Some(Unsynced::new(root.clone())),
             id,
             root,
-            handles: Handles::new(0),
+            handles: Handles::new(0).of_store(),
             conditional: Mutex::default(),
         }
     }
@@ -56,7 +58,8 @@ impl DirectoryStore {
         let Some(name) = name else {
             return Err(Error::invalid(format!("{:?} names no file", path.to_string_lossy())));
         };
-        let store = Self { handles: Handles::new(16), ..Self::new(path.parent().unwrap_or(Path::new(""))) };
+        let handles = Handles::new(16).of_store();
+        let store = Self { handles, ..Self::new(path.parent().unwrap_or(Path::new(""))) };
         let object = store.root().child(name);
         Ok((store, object))
     }
@@ -66,6 +69,12 @@ impl DirectoryStore {
     pub fn durable(self, durable: bool) -> Self {
         let unsynced = durable.then(|| Unsynced::new(self.root.clone()));
         Self { unsynced, ..self }
+    }
+
+    /// Keeps files open within a budget that other stores share.
+    #[must_use]
+    pub fn sharing(self, handles: &Handles) -> Self {
+        Self { handles: handles.of_store(), ..self }
     }
 
     /// The root of the store: what [`ObjectId::child`] starts from.

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "cloud")]
 mod cloud;
+pub mod config;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 #[cfg(any(feature = "http", feature = "cloud"))]
@@ -40,7 +41,7 @@ pub use cloud::CloudStore;
 #[cfg(any(feature = "http", feature = "cloud"))]
 pub use connections::Connections;
 pub use create::{Clobber, Shape, Staged, create, create_url, update};
-pub use directory::DirectoryStore;
+pub use directory::{DirectoryStore, Handles};
 #[cfg(feature = "http")]
 pub use http::HttpStore;
 pub use memory::MemoryStore;

@@ -70,7 +70,7 @@ fn open_path(url: &Url, options: &StoreOptions) -> Result<Opened> {
         return Err(Error::invalid("not a regular file").at_object(path.display()));
     }
     let (store, root) = DirectoryStore::of_file(&path)?;
-    Ok(Opened::new(store.durable(options.durable).shared(), root, &url))
+    Ok(Opened::new(store.durable(options.durable).sharing(&options.handles).shared(), root, &url))
 }
 
 fn open_memory(url: &Url, options: &StoreOptions) -> Result<Opened> {

@@ -1,5 +1,5 @@
 //! Choices that all stores share.
-use crate::MemoryStore;
+use crate::{Handles, MemoryStore};
 use ncirrus_layout::Limits;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,6 +35,8 @@ pub struct StoreOptions {
     /// Settings of object stores by the names of their environment variables, in lower or upper case, such as
     /// `aws_endpoint_url`; they go before the environment.
     pub settings: BTreeMap<String, String>,
+    /// Files that are kept open.
+    pub handles: Handles,
     /// Connections that are kept open.
     #[cfg(any(feature = "http", feature = "cloud"))]
     pub connections: crate::connections::Connections,
@@ -74,6 +76,7 @@ impl Default for StoreOptions {
             retries: 5,
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
+            handles: Handles::default(),
             #[cfg(any(feature = "http", feature = "cloud"))]
             connections: crate::connections::Connections::default(),
         }

@@ -235,3 +235,15 @@ pub(crate) fn check_writable(directory: &Path) -> io::Result<()> {
         fs::metadata(directory).map(|_| ())
     }
 }
+
+/// How many files this process may have open; `None` where there is no telling, or no limit.
+pub(crate) fn open_files_limit() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+    }
+    #[cfg(not(unix))]
+    {
+        None
+    }
+}

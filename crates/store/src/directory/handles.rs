@@ -1,61 +1,169 @@
-//! A few open files, kept for repeated reads.
+//! Open files, kept for repeated reads within one budget for all stores that share it.
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A few open files, the most recently used last.
+/// A budget of open files. Clones share it, and so do the stores of one set of [`StoreOptions`](crate::StoreOptions):
+/// of the files that are kept open those used longest ago are closed first. Only where every one of them is being read
+/// at that moment are there more, by those that wait to be read.
+#[derive(Debug, Clone)]
+pub struct Handles(Arc<Shared>);
+
 #[derive(Debug)]
-pub(super) struct Handles {
+struct Shared {
     most: usize,
-    open: Mutex<Vec<(Box<str>, Arc<File>)>>,
+    state: Mutex<State>,
 }
+
+#[derive(Debug, Default)]
+struct State {
+    stores: HashMap<u64, HashMap<Box<str>, Kept>>,
+    open: usize,
+    clock: u64,
+    next_store: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    file: Arc<File>,
+    used: u64,
+}
+
+/// Files that a program may usually open, where it cannot be asked.
+const USUAL_LIMIT: u64 = 1024;
+/// The default takes one in so many of the files that the process may open.
+const SHARE: u64 = 4;
 
 impl Handles {
     /// Keeps at most so many files open; 0 keeps none.
-    pub(super) fn new(most: usize) -> Self {
-        Self { most, open: Mutex::default() }
+    pub fn new(most: usize) -> Self {
+        Self(Arc::new(Shared { most, state: Mutex::default() }))
     }
 
+    /// How many files are kept open at most.
+    pub fn most(&self) -> usize {
+        self.0.most
+    }
+
+    /// How many files are kept open now.
+    pub fn open_count(&self) -> usize {
+        self.lock().open
+    }
+
+    /// The part of the budget that a new store uses.
+    pub(super) fn of_store(&self) -> StoreHandles {
+        let mut state = self.lock();
+        state.next_store += 1;
+        StoreHandles { store: state.next_store, shared: self.clone() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Handles {
+    /// A quarter of the files that this process may open, at least 16 and at most 4,096.
+    fn default() -> Self {
+        let limit = crate::platform::open_files_limit().unwrap_or(USUAL_LIMIT);
+        Self::new(usize::try_from(limit / SHARE).unwrap_or(usize::MAX).clamp(16, 4096))
+    }
+}
+
+/// The open files of one store; they are closed with it.
+#[derive(Debug)]
+pub(super) struct StoreHandles {
+    shared: Handles,
+    store: u64,
+}
+
+impl StoreHandles {
     /// The file of a key: open already, or opened now and kept.
     pub(super) fn get_or_open(
         &self,
         key: &str,
         open: impl FnOnce() -> io::Result<File>,
     ) -> io::Result<Arc<File>> {
-        if self.most == 0 {
+        if self.shared.most() == 0 {
             return open().map(Arc::new);
         }
-        if let Some(file) = self.find(key) {
+        let mut state = self.shared.lock();
+        if let Some(file) = state.find(self.store, key) {
             return Ok(file);
         }
-        let file = Arc::new(open()?);
-        let mut kept = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= self.most {
-            kept.remove(0);
+        // Room is made before: there is never one file too many. Others may go on while this one is opened.
+        state.make_room(self.shared.most());
+        state.open += 1;
+        drop(state);
+        let opened = open();
+        let mut state = self.shared.lock();
+        match opened {
+            Ok(file) => Ok(state.keep(self.store, key, file)),
+            Err(error) => {
+                state.open -= 1;
+                Err(error)
+            }
         }
-        kept.push((key.into(), Arc::clone(&file)));
-        Ok(file)
     }
 
     /// Closes the file of a key, as it is about to be another one.
     pub(super) fn forget(&self, key: &str) {
-        if self.most > 0 {
-            self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|(kept, _)| **kept != *key);
-        }
+        let mut state = self.shared.lock();
+        let removed = state.stores.get_mut(&self.store).and_then(|files| files.remove(key));
+        state.open -= usize::from(removed.is_some());
     }
 
     /// Closes all files.
     pub(super) fn forget_all(&self) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    fn find(&self, key: &str) -> Option<Arc<File>> {
-        let mut kept = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = kept.iter().position(|(kept, _)| **kept == *key)?;
-        if at + 1 < kept.len() {
-            let entry = kept.remove(at);
-            kept.push(entry);
-        }
-        kept.last().map(|(_, file)| Arc::clone(file))
+        let mut state = self.shared.lock();
+        let removed = state.stores.remove(&self.store);
+        state.open -= removed.map_or(0, |files| files.len());
     }
 }
+
+impl Drop for StoreHandles {
+    fn drop(&mut self) {
+        self.forget_all();
+    }
+}
+
+impl State {
+    fn find(&mut self, store: u64, key: &str) -> Option<Arc<File>> {
+        self.clock += 1;
+        let kept = self.stores.get_mut(&store)?.get_mut(key)?;
+        kept.used = self.clock;
+        Some(Arc::clone(&kept.file))
+    }
+
+    /// Keeps a file for which there is room.
+    fn keep(&mut self, store: u64, key: &str, file: File) -> Arc<File> {
+        self.clock += 1;
+        let file = Arc::new(file);
+        let kept = Kept { file: Arc::clone(&file), used: self.clock };
+        let old = self.stores.entry(store).or_default().insert(key.into(), kept);
+        self.open -= usize::from(old.is_some());
+        file
+    }
+
+    /// Closes files that nobody reads at the moment, those used longest ago first, until one more may be open.
+    fn make_room(&mut self, most: usize) {
+        while self.open >= most {
+            let idle = self.stores.iter().flat_map(|(store, files)| {
+                let idle = files.iter().filter(|(_, kept)| Arc::strong_count(&kept.file) == 1);
+                idle.map(|(key, kept)| (kept.used, *store, key.clone()))
+            });
+            let Some((_, store, key)) = idle.min() else { return };
+            if let Some(files) = self.stores.get_mut(&store) {
+                files.remove(&key);
+                self.open -= 1;
+                if files.is_empty() {
+                    self.stores.remove(&store);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
