@@ -1,0 +1,180 @@
+//! The configuration: what files and the environment say, each value with where it came from (`docs/configuration.md`).
+mod environment;
+mod file;
+mod key;
+mod size;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use environment::Environment;
+pub use key::Key;
+pub use size::{parse_duration, parse_size};
+pub use value::{Origin, Secret, Value};
+
+use key::Item;
+use ncirrus_layout::{Error, Result};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What files and the environment say, gathered once. What several sources say is taken from the first of: environment,
+/// the project's own file, netCDF's files, the file of S3netCDF4.
+///
+/// ```
+/// use ncirrus_store::config::{Environment, Key, Settings};
+/// let settings = Settings::of_environment(Environment::default().with("NCIRRUS_MEMORY", "2G"));
+/// assert_eq!(settings.size(Key::Memory), Some(2 << 30));
+/// assert_eq!(settings.origin(Key::Memory).unwrap().to_string(), "NCIRRUS_MEMORY");
+/// ```
+#[derive(Clone, Default)]
+pub struct Settings {
+    environment: Environment,
+    entries: BTreeMap<Key, Value<Item>>,
+    substitutions: BTreeMap<String, Value<String>>,
+    files: Vec<PathBuf>,
+    warnings: Vec<String>,
+}
+
+impl Settings {
+    /// What the process's environment and all files say.
+    ///
+    /// # Errors
+    /// As [`Settings::gather`].
+    pub fn of_process() -> Result<Self> {
+        Self::gather(Environment::of_process(), None)
+    }
+
+    /// What an environment and all files say; `file` is read instead of the project's file at its usual place.
+    ///
+    /// # Errors
+    /// `NotFound` when a file that was named is not there, `Invalid` when one that was named cannot be understood. Other
+    /// files that cannot be understood are left out with a warning.
+    pub fn gather(environment: Environment, file: Option<&Path>) -> Result<Self> {
+        let mut settings = Self::of_environment(environment);
+        file::read(&mut settings, file)?;
+        Ok(settings)
+    }
+
+    /// What an environment says: no file is read.
+    pub fn of_environment(environment: Environment) -> Self {
+        let mut settings = Self { environment, ..Self::default() };
+        for key in Key::all() {
+            for name in key.variables() {
+                let Some(text) = settings.environment.variable(name).map(str::to_owned) else { continue };
+                settings.offer(key, &text, Origin::Variable((*name).to_owned()));
+            }
+        }
+        settings
+    }
+
+    /// The environment that was asked.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// A number of bytes.
+    pub fn size(&self, key: Key) -> Option<u64> {
+        match self.item(key)? {
+            Item::Size(size) => Some(*size),
+            _ => None,
+        }
+    }
+
+    /// A number.
+    pub fn count(&self, key: Key) -> Option<u64> {
+        match self.item(key)? {
+            Item::Count(count) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// A time.
+    pub fn duration(&self, key: Key) -> Option<Duration> {
+        match self.item(key)? {
+            Item::Duration(duration) => Some(*duration),
+            _ => None,
+        }
+    }
+
+    /// A choice between yes and no.
+    pub fn flag(&self, key: Key) -> Option<bool> {
+        match self.item(key)? {
+            Item::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// A text.
+    pub fn text(&self, key: Key) -> Option<&str> {
+        match self.item(key)? {
+            Item::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A file or folder.
+    pub fn path(&self, key: Key) -> Option<&Path> {
+        match self.item(key)? {
+            Item::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Where the value of a key came from.
+    pub fn origin(&self, key: Key) -> Option<&Origin> {
+        self.entries.get(&key).map(|value| &value.origin)
+    }
+
+    /// Names that stand for parts of file names in aggregations.
+    pub fn substitutions(&self) -> impl Iterator<Item = (&str, &Value<String>)> {
+        self.substitutions.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The files that were looked for, whether they are there or not.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// What was left out and why.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn item(&self, key: Key) -> Option<&Item> {
+        self.entries.get(&key).map(|value| &value.value)
+    }
+
+    /// Takes a value unless an earlier source has one; what cannot be understood is a warning.
+    fn offer(&mut self, key: Key, text: &str, origin: Origin) {
+        match key.parse(text, &self.environment) {
+            Ok(value) => {
+                self.entries.entry(key).or_insert(Value { value, origin });
+            }
+            Err(why) => self.warn(format!("{origin}: {key}: {why}")),
+        }
+    }
+
+    fn warn(&mut self, warning: String) {
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.push(warning);
+        }
+    }
+}
+
+/// Most warnings that are kept: a file may be nothing but mistakes.
+const MOST_WARNINGS: usize = 100;
+
+/// Names only.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("keys", &self.entries.keys()).finish_non_exhaustive()
+    }
+}
+
+/// An error at a place in a file.
+fn invalid(origin: &Origin, why: impl fmt::Display) -> Error {
+    Error::invalid(why.to_string()).at_object(origin)
+}

@@ -1,0 +1,98 @@
+//! The project's own file, in TOML.
+use super::{Key, Origin, Settings, Value, invalid};
+use ncirrus_layout::{Error, Result};
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Where the file lies: where `NCIRRUS_CONFIG` says, else below `XDG_CONFIG_HOME`, else below `~/.config`.
+pub(super) fn place(settings: &Settings) -> Option<PathBuf> {
+    let environment = settings.environment();
+    if let Some(path) = environment.variable("NCIRRUS_CONFIG") {
+        return Some(environment.expanded(path));
+    }
+    let folder = environment.variable("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(environment.home()?.join(".config")))?;
+    Some(folder.join("ncirrus/config.toml"))
+}
+
+/// Reads the file that is named, else the one at its usual place.
+pub(super) fn read(settings: &mut Settings, named: Option<&Path>) -> Result<()> {
+    let must_be = named.is_some() || settings.environment().variable("NCIRRUS_CONFIG").is_some();
+    let Some(path) = named.map(Path::to_owned).or_else(|| place(settings)) else { return Ok(()) };
+    settings.files.push(path.clone());
+    let outcome = match settings.environment().text(&path) {
+        Ok(Some(text)) => take(settings, &text, &path),
+        Ok(None) if must_be => return Err(Error::not_found("no such file").at_object(path.display())),
+        Ok(None) => Ok(()),
+        Err(why) => Err(invalid(&Origin::File(path, None), why)),
+    };
+    match outcome {
+        Err(error) if !must_be => {
+            settings.warn(error.to_string());
+            Ok(())
+        }
+        outcome => outcome,
+    }
+}
+
+/// Takes over what the text of a file says.
+pub(super) fn take(settings: &mut Settings, text: &str, path: &Path) -> Result<()> {
+    let place = |at: usize| {
+        let before = text.as_bytes().get(..at).unwrap_or_default();
+        Origin::File(path.to_owned(), Some(before.iter().filter(|byte| **byte == b'\n').count() + 1))
+    };
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        invalid(&place(at), error.message())
+    })?;
+    walk(settings, table.get_ref(), "", &place);
+    Ok(())
+}
+
+/// Reads the keys of a table and of the tables in it.
+fn walk(settings: &mut Settings, table: &DeTable<'_>, prefix: &str, place: &dyn Fn(usize) -> Origin) {
+    for (name, value) in table {
+        let origin = place(name.span().start);
+        let name = format!("{prefix}{}", name.get_ref());
+        match (value.get_ref(), Key::named(&name)) {
+            (DeValue::Table(table), _) if name == "substitutions" => substitutions(settings, table, place),
+            (DeValue::Table(table), None) if prefix.is_empty() => {
+                walk(settings, table, &format!("{name}."), place);
+            }
+            (_, Some(key)) => match scalar(value) {
+                Some(text) => settings.offer(key, &text, origin),
+                None => settings.warn(format!("{origin}: {name} is not a single value")),
+            },
+            (_, None) => settings.warn(format!("{origin}: unknown key {name}")),
+        }
+    }
+}
+
+fn substitutions(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) {
+    for (name, value) in table {
+        let origin = place(name.span().start);
+        match scalar(value) {
+            Some(value) => {
+                let value = Value { value, origin };
+                settings.substitutions.entry(name.get_ref().to_string()).or_insert(value);
+            }
+            None => settings.warn(format!("{origin}: substitution {} is not a text", name.get_ref())),
+        }
+    }
+}
+
+/// A value that is neither table nor list of others; lists of texts become one with colons.
+fn scalar(value: &Spanned<DeValue<'_>>) -> Option<String> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(number) => Some(number.to_string()),
+        DeValue::Boolean(flag) => Some(flag.to_string()),
+        DeValue::Array(items) => {
+            let items: Option<Vec<String>> = items.iter().map(scalar).collect();
+            Some(items?.join(":"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,135 @@
+//! The keys of the configuration.
+use super::{Environment, parse_duration, parse_size};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a key is set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Item {
+    Size(u64),
+    Count(u64),
+    Duration(Duration),
+    Flag(bool),
+    Text(String),
+    Path(PathBuf),
+}
+
+/// What kind of value a key has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Size,
+    Count,
+    Duration,
+    Flag,
+    Text,
+    Path,
+}
+
+/// A row of the table below: key, its name, kind of value, variables of the environment (the first one that is set
+/// counts), keys of netCDF's files, what it means.
+type Row = (Key, &'static str, Kind, &'static [&'static str], &'static [&'static str], &'static str);
+
+macro_rules! keys {
+    ($($key:ident, $name:literal, $kind:ident, [$($variable:literal),*], [$($rc:literal),*], $text:literal;)*) => {
+        /// A key of the configuration.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Key {
+            $(#[doc = $text] $key,)*
+        }
+
+        const TABLE: &[Row] = &[$((Key::$key, $name, Kind::$kind, &[$($variable),*], &[$($rc),*], $text),)*];
+    };
+}
+
+keys! {
+    Threads, "threads", Count, ["NCIRRUS_THREADS"], [], "threads that decode and encode";
+    Memory, "memory", Size, ["NCIRRUS_MEMORY"], [], "bytes that reading and copying may hold";
+    Handles, "handles", Count, ["NCIRRUS_HANDLES"], [], "files that are open at the same time";
+    Requests, "requests", Count, ["NCIRRUS_REQUESTS"], [], "requests in flight";
+    Timeout, "timeout", Duration, ["NCIRRUS_TIMEOUT"], ["HTTP.READTIMEOUT", "HTTP.TIMEOUT"], "longest wait for an answer";
+    ConnectTimeout, "connect_timeout", Duration, ["NCIRRUS_CONNECT_TIMEOUT"], ["HTTP.CONNECTTIMEOUT"], "longest wait for a connection";
+    Retries, "retries", Count, ["NCIRRUS_RETRIES"], [], "how often a request is tried again";
+    PartSize, "part_size", Size, ["NCIRRUS_PART_SIZE"], [], "bytes of a part of an upload";
+    Parts, "parts", Count, ["NCIRRUS_PARTS"], [], "parts of an upload in flight";
+    Scratch, "scratch", Path, ["NCIRRUS_SCRATCH"], [], "folder of files that are to be uploaded";
+    CacheFolder, "cache.folder", Path, ["NCIRRUS_CACHE"], [], "folder of the cache of remote blocks, and of arrays larger than memory";
+    CacheSize, "cache.size", Size, ["NCIRRUS_CACHE_SIZE"], [], "bytes of the files in it";
+    IndexCacheFolder, "index_cache.folder", Path, ["NCIRRUS_INDEX_CACHE"], [], "folder of headers and chunk indexes of remote datasets";
+    IndexCacheSize, "index_cache.size", Size, ["NCIRRUS_INDEX_CACHE_SIZE"], [], "bytes of the files in it";
+    PluginPath, "plugin_path", Text, ["HDF5_PLUGIN_PATH"], ["PLUGIN.PATH"], "folders of filter plugins";
+    Trace, "trace", Count, ["NCIRRUS_TRACE", "NCTRACING"], [], "how much is told of requests; 0 is nothing";
+    Profile, "profile", Text, ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"], [], "profile of Amazon's files; none is nobody";
+    Region, "region", Text, ["AWS_REGION", "AWS_DEFAULT_REGION"], [], "region of buckets";
+    Endpoint, "endpoint", Text, ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"], [], "server that speaks S3";
+    Anonymous, "anonymous", Flag, ["AWS_SKIP_SIGNATURE", "AWS_NO_SIGN_REQUEST"], [], "whether requests are never signed";
+    RequesterPays, "requester_pays", Flag, ["AWS_REQUEST_PAYER"], [], "whether you pay for requests to buckets that ask for it";
+    HttpProxy, "http.proxy", Text, ["NCIRRUS_PROXY"], ["HTTP.PROXY.SERVER", "HTTP.PROXY_SERVER"], "proxy of all requests, instead of HTTPS_PROXY and HTTP_PROXY";
+    HttpNoProxy, "http.no_proxy", Text, ["NCIRRUS_NO_PROXY"], [], "hosts that are reached without it";
+    HttpCertificates, "http.certificates", Path, ["AWS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE"], ["HTTP.SSL.CAINFO"], "file of certificates (PEM) that are trusted besides the system's";
+    HttpNetrc, "http.netrc", Path, ["NETRC"], ["HTTP.NETRC"], "file of users and passwords by host";
+    HttpUserAgent, "http.user_agent", Text, ["NCIRRUS_USER_AGENT"], ["HTTP.USERAGENT", "HTTP.USER_AGENT"], "how requests name the program";
+    HttpCookies, "http.cookies", Path, [], ["HTTP.COOKIEJAR", "HTTP.COOKIE_JAR"], "file of cookies";
+    HttpKeepalive, "http.keepalive", Duration, [], ["HTTP.KEEPALIVE"], "how long connections that are not used stay open";
+}
+
+impl Key {
+    /// All keys.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(|row| row.0)
+    }
+
+    /// The key of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// The name in the project's file; a dot stands between table and key.
+    pub fn name(self) -> &'static str {
+        self.row().map_or("", |row| row.1)
+    }
+
+    /// Variables of the environment that set it; the first one counts.
+    pub fn variables(self) -> &'static [&'static str] {
+        self.row().map_or(&[], |row| row.3)
+    }
+
+    /// What it means.
+    pub fn meaning(self) -> &'static str {
+        self.row().map_or("", |row| row.5)
+    }
+
+    fn row(self) -> Option<&'static Row> {
+        TABLE.get(self as usize)
+    }
+
+    /// Reads a value of the key's kind.
+    pub(super) fn parse(self, text: &str, environment: &Environment) -> Result<Item, String> {
+        let trimmed = text.trim();
+        match self.row().map_or(Kind::Text, |row| row.2) {
+            Kind::Size => parse_size(trimmed).map(Item::Size),
+            Kind::Count => {
+                trimmed.parse().map(Item::Count).map_err(|_| format!("{trimmed:?} is not a number"))
+            }
+            Kind::Duration => parse_duration(trimmed).map(Item::Duration),
+            Kind::Flag => flag(trimmed).map(Item::Flag),
+            Kind::Text => Ok(Item::Text(trimmed.to_owned())),
+            Kind::Path => Ok(Item::Path(environment.expanded(trimmed))),
+        }
+    }
+}
+
+fn flag(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" | "requester" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err(format!("{text:?} is neither true nor false")),
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,65 @@
+//! Values and where they came from.
+use std::fmt;
+use std::path::PathBuf;
+
+/// A value and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value<T> {
+    /// The value.
+    pub value: T,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// A variable of the environment.
+    Variable(String),
+    /// A file; its first line is 1. Without a line, the file as a whole.
+    File(PathBuf, Option<usize>),
+    /// The address of the dataset: its host, or a key of its fragment.
+    Url(&'static str),
+    /// The program: an option of the session or of the command.
+    Program,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => f.write_str(name),
+            Self::File(path, None) => write!(f, "{}", path.display()),
+            Self::File(path, Some(line)) => write!(f, "{}:{line}", path.display()),
+            Self::Url(part) => write!(f, "{part} of the url"),
+            Self::Program => f.write_str("the program"),
+        }
+    }
+}
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a text from being shown.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, to be sent to whom it belongs.
+    pub fn exposed(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
