@@ -1,4 +1,5 @@
 //! Choices that all stores share.
+use crate::config::{Environment, Settings};
 use crate::{Handles, MemoryStore};
 use ncirrus_layout::Limits;
 use std::collections::BTreeMap;
@@ -35,6 +36,9 @@ pub struct StoreOptions {
     /// Settings of object stores by the names of their environment variables, in lower or upper case, such as
     /// `aws_endpoint_url`; they go before the environment.
     pub settings: BTreeMap<String, String>,
+    /// What files and the environment say: aliases, whose name is used, proxies. That of the process's environment unless
+    /// given; sessions read the files, too.
+    pub config: Arc<Settings>,
     /// Files that are kept open.
     pub handles: Handles,
     /// Connections that are kept open.
@@ -76,6 +80,7 @@ impl Default for StoreOptions {
             retries: 5,
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
+            config: Arc::new(Settings::of_environment(Environment::of_process())),
             handles: Handles::default(),
             #[cfg(any(feature = "http", feature = "cloud"))]
             connections: crate::connections::Connections::default(),
