@@ -1,7 +1,7 @@
 //! Finding out what lies at an address.
 use crate::drive::Context;
 use ncirrus_layout::{
-    Blob, Confidence, Driver, Error, ErrorKind, ObjectId, Result, Stall, Step, View, Want, join_each,
+    Blob, Confidence, Driver, Error, ErrorKind, Need, ObjectId, Result, Stall, Step, View, Want, join_each,
 };
 use std::sync::Arc;
 
@@ -42,8 +42,25 @@ fn probe_all(view: &dyn View, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> S
         let answer = |at| Ok(if at == certain { Confidence::Yes } else { Confidence::No });
         return Ok((0..drivers.len()).map(answer).collect());
     }
-    join_each(probes, |probe| probe)
+    join_each(probes, |probe| probe).map_err(|stall| named_first(stall, root))
 }
+
+/// What is named as a file is asked for as one first: drivers that look below it wait until it shows to be none.
+fn named_first(stall: Stall, root: &ObjectId) -> Stall {
+    let ending = root.name().rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let (Stall::Need(needs), true) = (&stall, ending.is_some_and(|ending| FILES.contains(&&*ending))) else {
+        return stall;
+    };
+    let of_root = |need: &&Need| matches!(need, Need::Object { object, .. } if object == root);
+    match needs.iter().find(of_root) {
+        Some(need) => need.clone().into(),
+        None => stall,
+    }
+}
+
+/// How names of single files end.
+const FILES: [&str; 12] =
+    ["nc", "nc3", "nc4", "nc5", "nc6", "nca", "cdf", "netcdf", "h5", "hdf5", "he5", "hdf"];
 
 /// Why no driver knows what is there.
 async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {
