@@ -7,8 +7,8 @@ mod support;
 
 use ncirrus::store::{StoreOptions, Uploads};
 use ncirrus::{
-    Atomic, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions, Selection,
-    Session, Storage,
+    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
+    Selection, Session, Storage,
 };
 use ncirrus_testkit::corpus::peers_python;
 use s3::S3;
@@ -85,6 +85,112 @@ fn parts_leave_while_a_file_is_written_and_the_first_goes_last() {
         assert_eq!((parts.len(), parts.last().map(String::as_str)), (5, Some("1")), "{kind:?}: {parts:?}");
         check(&url, 40, 250_001, &session);
     }
+}
+
+/// Several variables of 60 chunks and more than one part, which compress to a length that nobody knows before.
+fn fill_many(dataset: &Dataset) {
+    let root = dataset.root();
+    root.add_dimension("time", DimensionLen::Unlimited(60)).unwrap();
+    root.add_dimension("x", DimensionLen::Fixed(50_000)).unwrap();
+    for number in 0..4 {
+        let data = root.add_variable(&format!("v{number}"), Atomic::Int, &["time", "x"]).unwrap();
+        data.set_attribute(Attribute::text("units", "K")).unwrap();
+        data.set_storage(Storage::Chunked(vec![1, 50_000]), vec![CodecSpec::hdf5(1, &[1])]).unwrap();
+    }
+    for number in 0..4 {
+        let data = root.variable(&format!("v{number}")).unwrap();
+        for y in 0..60 {
+            data.write(&Selection::slab(&[y, 0], &[1, 50_000]), &row(y * 4 + number, 50_000)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_was_sent_is_opened_with_two_requests() {
+    let (_folder, root) = temp();
+    let server = S3::start(&root);
+    let url = format!("{}/bucket/many.nc#mode=s3", server.address);
+    let dataset = create(&url, Kind::Nc4, &session());
+    fill_many(&dataset);
+    dataset.close().unwrap();
+    let parts = server.requests().iter().filter(|(_, query)| query.contains("partNumber")).count();
+    assert!(parts > 4, "{parts} parts");
+    let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session()).unwrap();
+    dataset.model().unwrap();
+    let opened = server.requests();
+    assert!(opened.len() <= 2, "{opened:?}");
+    let facts = dataset.facts();
+    let front = facts.iter().find(|(name, _)| *name == "metadata").map(|(_, text)| text.as_str());
+    assert!(
+        front.is_some_and(|text| text.starts_with("in the first ") && text.ends_with(" kB")),
+        "{facts:?}"
+    );
+    // The index is in what was fetched then: a point costs the chunk it lies in.
+    let point: Vec<i32> =
+        dataset.variable("v3").unwrap().read_selection(&Selection::slab(&[59, 7], &[1, 1])).unwrap();
+    assert_eq!(point, row(59 * 4 + 3, 50_000)[7..8]);
+    let read = server.requests();
+    assert_eq!(read.len(), 1, "{read:?}");
+}
+
+fn rewriting(rewrite: bool) -> Session {
+    let stores = StoreOptions { rewrite, ..StoreOptions::default() };
+    Session::builder().threads(1).stores(stores).build().unwrap()
+}
+
+#[test]
+fn files_on_object_stores_are_changed_whole_and_only_when_told() {
+    let (_folder, root) = temp();
+    let server = S3::start(&root);
+    for kind in KINDS {
+        let url = format!("{}/bucket/{kind:?}.nc#mode=s3", server.address);
+        let dataset = create(&url, kind, &session());
+        fill(&dataset, 4, 1001);
+        dataset.close().unwrap();
+        let update = |rewrite| Dataset::update_with(&url, &OpenOptions::default(), &rewriting(rewrite));
+        let refused = update(false).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unsupported);
+        assert!(refused.to_string().contains("StoreOptions::rewrite"), "{refused}");
+
+        let dataset = update(true).unwrap();
+        let warnings = dataset.warnings();
+        assert!(
+            matches!(warnings.as_slice(), [one] if one.contains("fetched and sent again")),
+            "{warnings:?}"
+        );
+        dataset.root().set_attribute(Attribute::text("title", "changed")).unwrap();
+        let data = dataset.variable("data").unwrap();
+        data.write(&Selection::slab(&[2, 0], &[1, 1001]), &row(77, 1001)).unwrap();
+        server.requests();
+        dataset.close().unwrap();
+        let sent: Vec<String> = server.requests().into_iter().map(|(method, _)| method).collect();
+        assert_eq!(sent, ["PUT"], "{kind:?}");
+        check(&url, 2, 1001, &session());
+        let read = Dataset::open_with(&url, &OpenOptions::default(), &session()).unwrap();
+        let data: Vec<i32> =
+            read.variable("data").unwrap().read_selection(&Selection::slab(&[2, 0], &[1, 1001])).unwrap();
+        assert_eq!(data, row(77, 1001));
+        assert!(read.root().attribute("title").unwrap().is_some());
+    }
+}
+
+#[test]
+fn files_that_changed_meanwhile_are_not_overwritten() {
+    let (_folder, root) = temp();
+    let server = S3::start(&root);
+    let url = format!("{}/bucket/a.nc#mode=s3", server.address);
+    let made = |seed: usize| {
+        let dataset = create(&url, Kind::Nc3, &session());
+        fill(&dataset, 4, 1001 + seed);
+        dataset.close().unwrap();
+    };
+    made(0);
+    let dataset = Dataset::update_with(&url, &OpenOptions::default(), &rewriting(true)).unwrap();
+    dataset.root().set_attribute(Attribute::text("title", "lost")).unwrap();
+    made(1);
+    let refused = dataset.close().unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    check(&url, 4, 1002, &session());
 }
 
 #[test]
