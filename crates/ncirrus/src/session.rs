@@ -1,4 +1,6 @@
 //! The only owner of threads, caches, budgets and credentials.
+mod resources;
+
 use crate::Result;
 use ncirrus_classic::ClassicDriver;
 #[cfg(feature = "plugins")]
@@ -8,6 +10,7 @@ use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits};
 use ncirrus_store::{Scheme, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
+use resources::Resources;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +20,7 @@ pub struct Session {
     pub(crate) engine: ncirrus_engine::Session,
     pub(crate) stores: StoreOptions,
     pub(crate) drivers: Arc<[Arc<dyn Driver>]>,
+    folder: Option<PathBuf>,
 }
 
 /// Makes a [`Session`]; everything has a default.
@@ -25,6 +29,7 @@ pub struct SessionBuilder {
     /// Bytes that uploads may hold, of those that the session may.
     upload_memory: usize,
     stores: StoreOptions,
+    resources: Resources,
     #[cfg(feature = "plugins")]
     plugins: PluginOptions,
 }
@@ -44,6 +49,7 @@ impl Session {
             engine: ncirrus_engine::Session::builder(),
             upload_memory: usize::MAX,
             stores: StoreOptions::default(),
+            resources: Resources::default(),
             #[cfg(feature = "plugins")]
             plugins: PluginOptions::default(),
         }
@@ -53,6 +59,11 @@ impl Session {
     pub(crate) fn wait_for_store<F: Future>(&self, url: &str, future: F) -> F::Output {
         let local = Url::parse(url).is_ok_and(|url| matches!(url.scheme(), Scheme::File | Scheme::Memory));
         if local { self.engine.block_on(future) } else { self.engine.block_on_store(future) }
+    }
+
+    /// Where files go that are needed for a while.
+    pub fn cache_folder(&self) -> PathBuf {
+        self.folder.clone().unwrap_or_else(std::env::temp_dir)
     }
 
     /// The codecs that chunks are decoded and encoded with: built in, and of plugins.
@@ -121,14 +132,6 @@ impl SessionBuilder {
         self
     }
 
-    /// How many local files are kept open at most, whatever the number of datasets; a quarter of those that the process
-    /// may open, by default. Set it after [`stores`](Self::stores).
-    #[must_use]
-    pub fn handles(mut self, most: usize) -> Self {
-        self.stores.handles = ncirrus_store::Handles::new(most);
-        self
-    }
-
     /// How stores are opened: credentials, time limits, zip layout.
     #[must_use]
     pub fn stores(mut self, stores: StoreOptions) -> Self {
@@ -147,7 +150,7 @@ impl SessionBuilder {
     /// The session.
     ///
     /// # Errors
-    /// When no threads can be started.
+    /// When no threads can be started; `Invalid` for a scheme that cannot have a store of the program's own.
     pub fn build(self) -> Result<Session> {
         let drivers: [Arc<dyn Driver>; 3] =
             [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
@@ -155,7 +158,9 @@ impl SessionBuilder {
         #[cfg(feature = "plugins")]
         let engine = engine.registry(Registry::with_plugins(self.plugins));
         let upload_memory = self.stores.upload_memory.min(self.upload_memory);
-        let stores = StoreOptions { upload_memory, ..self.stores };
-        Ok(Session { engine: engine.build()?, stores, drivers: Arc::new(drivers) })
+        let mut stores = StoreOptions { upload_memory, ..self.stores };
+        self.resources.put_into(&mut stores)?;
+        let folder = self.resources.folder;
+        Ok(Session { engine: engine.build()?, stores, drivers: Arc::new(drivers), folder })
     }
 }

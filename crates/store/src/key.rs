@@ -2,7 +2,10 @@
 use ncirrus_layout::{Error, ObjectId, Result};
 
 /// The key of an object or prefix, if every segment is a plain name.
-pub(crate) fn check(object: &ObjectId) -> Result<&str> {
+///
+/// # Errors
+/// `Invalid` for a key that would leave the store, or that is written in an odd way.
+pub fn check(object: &ObjectId) -> Result<&str> {
     let key = object.key();
     if key.is_empty() || key.split('/').all(is_name) {
         return Ok(key);

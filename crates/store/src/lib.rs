@@ -15,6 +15,7 @@ mod directory;
 mod fault;
 #[cfg(feature = "http")]
 mod http;
+pub mod implement;
 mod key;
 pub mod kv;
 mod marker;
@@ -24,6 +25,7 @@ mod open;
 mod options;
 mod page;
 mod platform;
+mod registry;
 mod remote;
 mod store;
 mod temporary;
@@ -48,6 +50,7 @@ pub use memory::MemoryStore;
 pub use multipart::Multipart;
 pub use open::{Opened, open, open_url};
 pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
+pub use registry::{Schemes, StoreFactory};
 pub use store::{Blocking, Facts, LocalStore, Precondition, ReadAt, Store};
 pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name};
 #[cfg(feature = "zip")]

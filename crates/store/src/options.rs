@@ -1,6 +1,6 @@
 //! Choices that all stores share.
 use crate::config::{Environment, Settings};
-use crate::{Handles, MemoryStore};
+use crate::{Handles, MemoryStore, Schemes};
 use ncirrus_layout::Limits;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,6 +39,8 @@ pub struct StoreOptions {
     /// What files and the environment say: aliases, whose name is used, proxies. That of the process's environment unless
     /// given; sessions read the files, too.
     pub config: Arc<Settings>,
+    /// Stores of the program's own.
+    pub schemes: Schemes,
     /// Files that are kept open.
     pub handles: Handles,
     /// Connections that are kept open.
@@ -81,6 +83,7 @@ impl Default for StoreOptions {
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
             config: Arc::new(Settings::of_environment(Environment::of_process())),
+            schemes: Schemes::default(),
             handles: Handles::default(),
             #[cfg(any(feature = "http", feature = "cloud"))]
             connections: crate::connections::Connections::default(),

@@ -5,7 +5,7 @@ use ncirrus_layout::{Entry, Listing};
 pub(crate) const PAGE: usize = 65_536;
 
 /// One page of names that come in byte order, those after `after` only. The token of a page is its last name.
-pub(crate) fn cut(names: impl Iterator<Item = Entry>, after: Option<&str>) -> Listing {
+pub fn cut(names: impl Iterator<Item = Entry>, after: Option<&str>) -> Listing {
     let mut rest = names.filter(|entry| after.is_none_or(|after| entry.name.as_str() > after));
     let entries: Vec<Entry> = rest.by_ref().take(PAGE).collect();
     let more = rest.next().is_some();

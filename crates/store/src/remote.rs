@@ -5,6 +5,9 @@ use ncirrus_layout::Result;
 
 /// Opens an address at a server; no request is sent yet.
 pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
+    if url.scheme() == crate::Scheme::Other {
+        return options.schemes.open(url);
+    }
     match url.bucket()? {
         Some(bucket) if url.query().is_none() && cfg!(feature = "cloud") => cloud(url, &bucket, options),
         Some(bucket) if !is_http(url) => cloud(url, &bucket, options),

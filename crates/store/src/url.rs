@@ -29,6 +29,8 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url {
     scheme: Scheme,
+    /// The name of a scheme that is not built in.
+    other: Option<String>,
     authority: Authority,
     path: String,
     query: Option<String>,
@@ -54,6 +56,8 @@ pub enum Scheme {
     Azure,
     /// `memory://name`.
     Memory,
+    /// One that is not built in: of a store of the program's own, or unknown.
+    Other,
 }
 
 /// Whose machine: user, password, host and port.
@@ -94,6 +98,7 @@ impl Scheme {
             Self::Gs => "gs",
             Self::Azure => "az",
             Self::Memory => "memory",
+            Self::Other => "other",
         }
     }
 }
@@ -103,7 +108,8 @@ impl Url {
     /// list of known keys and macros.
     ///
     /// # Errors
-    /// `Invalid` for an unknown scheme, a missing host, a port that is no number, a NUL, nothing at all.
+    /// `Invalid` for a missing host, a port that is no number, a NUL, nothing at all. Whether a scheme is known shows when
+    /// the address is opened.
     pub fn parse(text: &str) -> Result<Self> {
         if text.contains('\0') {
             return Err(Error::invalid(format!("{text:?} contains a NUL")));
@@ -122,6 +128,7 @@ impl Url {
     pub fn of_path(path: &str) -> Self {
         Self {
             scheme: Scheme::File,
+            other: None,
             authority: Authority::default(),
             path: path.to_owned(),
             query: None,
@@ -133,6 +140,11 @@ impl Url {
     /// How the dataset is reached.
     pub fn scheme(&self) -> Scheme {
         self.scheme
+    }
+
+    /// The name of a scheme that is not built in, in lower case.
+    pub fn other_scheme(&self) -> Option<&str> {
+        self.other.as_deref()
     }
 
     /// Host, bucket, container or name of a memory store; empty for local files.
@@ -184,12 +196,8 @@ impl Url {
     }
 
     fn with_scheme(clauses: &[&str], scheme: &str, rest: &str) -> Result<Self> {
-        let Some((known, mode)) = Scheme::named(&scheme.to_ascii_lowercase()) else {
-            return Err(Error::invalid(format!(
-                "unknown scheme {scheme:?} in {scheme}:{}",
-                without_secrets(rest)
-            )));
-        };
+        let scheme = scheme.to_ascii_lowercase();
+        let (known, mode) = Scheme::named(&scheme).unwrap_or((Scheme::Other, None));
         let (rest, fragment) = rest.split_once('#').map_or((rest, ""), |(rest, fragment)| (rest, fragment));
         let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
         let fragment = Fragment::parse(clauses.iter().copied().chain([fragment]), mode);
@@ -201,7 +209,8 @@ impl Url {
         let authority = Authority::parse(authority)?;
         let path = path.to_owned();
         let query = query.map(str::to_owned);
-        Ok(Self { scheme: known, authority, path, query, fragment, whole: None })
+        let other = (known == Scheme::Other).then_some(scheme);
+        Ok(Self { scheme: known, other, authority, path, query, fragment, whole: None })
     }
 
     fn bare(text: &str) -> Self {
@@ -276,21 +285,13 @@ fn file_path(rest: &str) -> &str {
     drive.unwrap_or(path)
 }
 
-/// What may be shown of an address that could not be read.
-fn without_secrets(rest: &str) -> String {
-    let rest = rest.split(['?', '#']).next().unwrap_or_default();
-    let (slashes, rest) = rest.split_at(rest.len() - rest.trim_start_matches('/').len());
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    format!("{slashes}{host}{path}")
-}
-
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.scheme == Scheme::File {
             return f.write_str(&self.path);
         }
-        write!(f, "{}://{}", self.scheme.as_str(), self.authority.host)?;
+        let scheme = self.other_scheme().unwrap_or(self.scheme.as_str());
+        write!(f, "{scheme}://{}", self.authority.host)?;
         if let Some(port) = self.authority.port {
             write!(f, ":{port}")?;
         }

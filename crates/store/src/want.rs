@@ -3,7 +3,7 @@ use ncirrus_layout::Want;
 use std::ops::Range;
 
 /// The bytes that are wanted, cut at the end of the object.
-pub(crate) fn resolve(want: &Want, size: u64) -> Range<u64> {
+pub fn resolve(want: &Want, size: u64) -> Range<u64> {
     match want {
         Want::All => 0..size,
         Want::Range(range) | Want::Parse(range) => {

@@ -51,7 +51,7 @@ impl Bucket {
                 }
                 Ok(None)
             }
-            Scheme::File | Scheme::Memory => Ok(None),
+            Scheme::File | Scheme::Memory | Scheme::Other => Ok(None),
         }
     }
 
