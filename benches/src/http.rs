@@ -118,4 +118,32 @@ impl Client {
         }
         Ok(self.reader.read_exact(out)?)
     }
+
+    /// A whole object of the same host.
+    pub(crate) fn whole(&mut self, path: &str) -> Result<Vec<u8>, Failure> {
+        let request = format!("GET /{path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.host);
+        self.reader.get_mut().write_all(request.as_bytes())?;
+        self.body()
+    }
+
+    /// Puts an object on the same host.
+    pub(crate) fn put(&mut self, path: &str, body: &[u8]) -> Result<(), Failure> {
+        let len = body.len();
+        let request = format!("PUT /{path} HTTP/1.1\r\nHost: {}\r\nContent-Length: {len}\r\n\r\n", self.host);
+        self.reader.get_mut().write_all(request.as_bytes())?;
+        self.reader.get_mut().write_all(body)?;
+        self.body().map(|_| ())
+    }
+
+    /// The body of an answer that went well.
+    fn body(&mut self) -> Result<Vec<u8>, Failure> {
+        let head = head(&mut self.reader).ok_or("the connection ended")?;
+        if !head.first().is_some_and(|line| line.contains(" 200 ")) {
+            return Err(format!("refused: {head:?}").into());
+        }
+        let len = header(&head, "content-length").unwrap_or("0").parse()?;
+        let mut body = vec![0; len];
+        self.reader.read_exact(&mut body)?;
+        Ok(body)
+    }
 }

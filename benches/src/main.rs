@@ -5,7 +5,8 @@
 //! 1024 x 1024 float32, a chunk per step, as plain Zarr v2 in FOLDER/CODEC.zarr. The time is the smallest of RUNS.
 //!
 //! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]; `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`: see
-//! [`hdf5_write`]. `ncirrus-bench serve FOLDER MILLISECONDS`: a server of files
+//! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`]. `ncirrus-bench s3 FOLDER MILLISECONDS`:
+//! an S3 server that answers late; `ncirrus-bench serve FOLDER MILLISECONDS`: a server of files
 //! that answers late.
 #![forbid(unsafe_code)]
 #![expect(
@@ -14,12 +15,14 @@
     reason = "a program that reports to whoever started it"
 )]
 
+mod cloud;
 mod data;
 mod hdf5;
 mod hdf5_write;
 mod http;
 mod limit;
 mod ours;
+mod s3;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -71,6 +74,17 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if let ["serve", folder, latency] = words[..] {
         return serve(folder, latency);
+    }
+    if let ["s3", folder, latency] = words[..] {
+        let latency = Duration::from_millis(latency.parse()?);
+        s3::serve(folder, latency, |endpoint| println!("{endpoint}"))?;
+    }
+    if let ["cloud", "make", folder] = words[..] {
+        cloud::make(folder)?;
+        return Ok(String::new());
+    }
+    if let ["cloud", who, case, endpoint, runs] = words[..] {
+        return Ok(figures(&cloud::run(who, case, endpoint, runs.parse()?)?));
     }
     if let ["hdf5", who, case, place, runs] = words[..] {
         return Ok(figures(&hdf5::run(who, case, place, runs.parse()?)?));

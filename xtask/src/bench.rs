@@ -1,4 +1,5 @@
-//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [hdf5|write|zarr]]]`.
+//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [cloud|hdf5|write|zarr]]]`.
+mod cloud;
 mod hdf5;
 mod hdf5_write;
 
@@ -29,6 +30,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let asked = |part| only.is_none_or(|only| only == part);
     if asked("zarr") {
         zarr(&folder, rounds)?;
+    }
+    if asked("cloud") {
+        cloud::run(&folder, rounds)?;
     }
     if asked("hdf5") {
         hdf5::run(&folder, rounds)?;

@@ -27,7 +27,11 @@ const TASKS: &[Task] = &[
     Task { name: "docs", about: "build the documentation, warnings are errors", run: |_| docs() },
     Task { name: "unit", about: "run the tests (arguments go to cargo test)", run: unit },
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
-    Task { name: "bench", about: "measure beside the peers: [FOLDER [ROUNDS [hdf5|zarr]]]", run: bench::run },
+    Task {
+        name: "bench",
+        about: "measure beside the peers: [FOLDER [ROUNDS [cloud|hdf5|write|zarr]]]",
+        run: bench::run,
+    },
     Task {
         name: "fuzz",
         about: "compile the fuzz targets and run each over mutated samples: [ROUNDS OF EACH HDF5 FILE]",

@@ -1,10 +1,10 @@
 //! HDF5 files, local and behind a server that answers late, beside h5py, netCDF4-python and h5netcdf.
 use super::Figures;
+use super::cloud::Server;
 use crate::peers;
 use crate::run::{Outcome, project};
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 /// Milliseconds that the server waits before each answer.
 const LATENCY: &str = "20";
@@ -18,7 +18,7 @@ pub(super) fn run(folder: &Path, rounds: usize) -> Outcome {
     if !made.success() {
         return Err("the HDF5 files cannot be made".to_owned());
     }
-    let server = Server::start(folder)?;
+    let server = Server::start("serve", folder, LATENCY)?;
     let places = [folder.to_string_lossy().into_owned(), server.url.clone()];
     let mut figures = Figures::new();
     for _ in 0..rounds {
@@ -52,29 +52,4 @@ fn measure(who: &str, case: &str, place: &str) -> Option<(f64, f64)> {
         command.arg("hdf5");
     }
     super::figures_of(command.args([who, case, place, "3"]))
-}
-
-/// The server; gone when this is dropped.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(folder: &Path) -> Result<Self, String> {
-        let mut command = super::program();
-        command.arg("serve").arg(folder).arg(LATENCY).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("the server cannot be started: {error}"))?;
-        let mut url = String::new();
-        let out = child.stdout.take().ok_or("the server has no output")?;
-        BufReader::new(out).read_line(&mut url).map_err(|error| error.to_string())?;
-        Ok(Self { child, url: url.trim().to_owned() })
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        _ = self.child.kill();
-        _ = self.child.wait();
-    }
 }
