@@ -4,6 +4,8 @@
 //! aggregated variables in it.
 #![forbid(unsafe_code)]
 
+pub mod write;
+
 use ncirrus_layout::{Catalog, ObjectId, OpenOptions, Overlay, Step, View};
 use std::sync::Arc;
 

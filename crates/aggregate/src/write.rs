@@ -1,0 +1,129 @@
+//! How fragments are described in a master, for each convention (`cfa.md` 2.5, 3.1, 4.5, 5.3).
+mod describer;
+mod group;
+mod json;
+mod marks;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use describer::Describer;
+pub use marks::{CFA_ATTRIBUTES, conventions};
+
+use std::sync::Arc;
+
+/// The conventions by which aggregations are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Convention {
+    /// CF-1.13, section 2.8.
+    #[default]
+    Cf113,
+    /// CFA-0.6.2.
+    Cfa06,
+    /// CFA-0.5, as S3netCDF4 has it: groups and strings.
+    Cfa05,
+    /// CFA-0.4: JSON in an attribute.
+    Cfa04,
+}
+
+/// How a master describes fragments.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Form {
+    /// By which convention.
+    pub convention: Convention,
+    /// In the way that the most other readers understand (`cfa.md` 2.6, 3.2, 5.4).
+    pub compat: bool,
+    /// Whether the master is netCDF-3: text instead of strings, no groups.
+    pub is_classic: bool,
+    /// What stands for `${NAME}` in names, to be recorded in the master (CFA-0.6 only).
+    pub substitutions: Vec<(String, String)>,
+}
+
+/// The fragments of an aggregated variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FragmentArray {
+    /// Lengths of the fragments along each dimension, none of them 0.
+    pub sizes: Vec<Vec<u64>>,
+    /// One per element of the array of fragments, in row-major order; `None` where there is no fragment.
+    pub cells: Vec<Option<FragmentCell>>,
+    /// For each dimension, whether the fragments lack it; it has then one element in each.
+    pub lacking: Vec<bool>,
+}
+
+/// Where a fragment lies and what it is called there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FragmentCell {
+    /// Name of its dataset, as it is to be written.
+    pub file: Arc<str>,
+    /// Path of the variable in it.
+    pub variable: Arc<str>,
+    /// Format as S3netCDF4 names it: `NETCDF4`, `NETCDF3_CLASSIC`.
+    pub format: &'static str,
+}
+
+impl Convention {
+    /// The name by which it is chosen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cf113 => "cf-1.13",
+            Self::Cfa06 => "cfa-0.6",
+            Self::Cfa05 => "cfa-0.5",
+            Self::Cfa04 => "cfa-0.4",
+        }
+    }
+
+    /// Whether fragments may be wanting.
+    pub fn has_gaps(self) -> bool {
+        self != Self::Cf113
+    }
+
+    /// Whether a packed variable is described as it is unpacked: the fragments' own attributes tell how (`cfa.md` 5.1).
+    pub fn is_unpacked(self) -> bool {
+        matches!(self, Self::Cf113 | Self::Cfa06)
+    }
+}
+
+impl FragmentArray {
+    /// Shape of the array of fragments.
+    pub fn shape(&self) -> Vec<u64> {
+        self.sizes.iter().map(|sizes| sizes.len() as u64).collect()
+    }
+
+    /// The places of all cells, with what lies there.
+    fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&FragmentCell>)> {
+        let lens: Vec<usize> = self.sizes.iter().map(Vec::len).collect();
+        self.cells.iter().enumerate().map(move |(at, cell)| (place(at, &lens), cell.as_ref()))
+    }
+
+    /// First element and length of a cell along each dimension.
+    fn extents(&self, place: &[usize], starts: &[Vec<u64>]) -> Vec<(u64, u64)> {
+        let along = |((sizes, starts), &at): ((&Vec<u64>, &Vec<u64>), &usize)| {
+            Some((starts.get(at).copied()?, sizes.get(at).copied()?))
+        };
+        self.sizes.iter().zip(starts).zip(place).filter_map(along).collect()
+    }
+
+    /// Where the fragments begin along each dimension.
+    fn starts(&self) -> Vec<Vec<u64>> {
+        let along = |sizes: &Vec<u64>| {
+            let mut next = 0u64;
+            let start = |size: &u64| {
+                let start = next;
+                next = start.saturating_add(*size);
+                start
+            };
+            sizes.iter().map(start).collect()
+        };
+        self.sizes.iter().map(along).collect()
+    }
+}
+
+/// The index along each axis of a number in row-major order.
+fn place(mut at: usize, lens: &[usize]) -> Vec<usize> {
+    let mut place = vec![0; lens.len()];
+    for (index, len) in place.iter_mut().zip(lens).rev() {
+        *index = at % len.max(&1);
+        at /= len.max(&1);
+    }
+    place
+}
