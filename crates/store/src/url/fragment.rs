@@ -5,8 +5,8 @@ use std::fmt;
 /// What stands after `#`, or in brackets before the scheme: modes, and other keys, which are passed on.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fragment {
-    modes: Modes,
-    entries: Vec<(String, String)>,
+    pub(super) modes: Modes,
+    pub(super) entries: Vec<(String, String)>,
 }
 
 /// Keys without value that are rewritten to mode words (`nczarr.md` 8.3, 8.7).

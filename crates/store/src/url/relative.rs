@@ -1,0 +1,19 @@
+//! Addresses made from others.
+use super::{Fragment, Modes, Url};
+
+impl Url {
+    /// The same place with another path, without a query. The path stands as [`path`](Self::path) gives it.
+    #[must_use]
+    pub fn with_path(&self, path: impl Into<String>) -> Self {
+        Self { path: path.into(), query: None, whole: None, ..self.clone() }
+    }
+
+    /// The address of another dataset beside this one: as [`with_path`](Self::with_path), with the same settings
+    /// (profile, region), but without the modes that say of what kind this one is.
+    #[must_use]
+    pub fn beside(&self, path: impl Into<String>) -> Self {
+        let kept = self.fragment.modes().iter().filter(|word| ["s3", "gs3"].contains(word));
+        let modes = Modes::infer(kept);
+        Self { fragment: Fragment { modes, ..self.fragment.clone() }, ..self.with_path(path) }
+    }
+}
