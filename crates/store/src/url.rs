@@ -3,6 +3,7 @@ mod bucket;
 mod fragment;
 mod modes;
 mod name;
+mod relative;
 #[cfg(test)]
 mod tests;
 
@@ -180,6 +181,11 @@ impl Url {
     /// A bare path as it was given, when part of it was taken for a fragment.
     pub fn whole_path(&self) -> Option<&str> {
         self.whole.as_deref()
+    }
+
+    /// Whether a web server is asked, or what is behind one.
+    pub(crate) fn is_http(&self) -> bool {
+        matches!(self.scheme, Scheme::Http | Scheme::Https)
     }
 
     /// The bucket, when the dataset lies in an object store (`nczarr.md` 8.8).
