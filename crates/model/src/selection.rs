@@ -68,6 +68,30 @@ impl AxisSelection {
             },
         }
     }
+
+    /// The first and the second half of two indices or more, cut at a multiple of `grain` if there is one between.
+    fn halves(&self, grain: u64) -> (Self, Self) {
+        match self {
+            Self::Slice { start, count, stride } => {
+                let (start, stride) = (*start, *stride);
+                let middle = start.saturating_add((count / 2).saturating_mul(stride));
+                let below = middle.checked_div(grain).map_or(middle, |cells| cells * grain);
+                // How many indices lie before an element.
+                let before = |element: u64| element.saturating_sub(start).div_ceil(stride.max(1));
+                let cuts = [before(below), before(below.saturating_add(grain)), count / 2];
+                let half = cuts.into_iter().find(|half| (1..*count).contains(half)).unwrap_or(1);
+                let then = start.saturating_add(half.saturating_mul(stride));
+                (
+                    Self::Slice { start, count: half, stride },
+                    Self::Slice { start: then, count: count - half, stride },
+                )
+            }
+            Self::Indices(indices) => {
+                let (one, other) = indices.split_at(indices.len() / 2);
+                (Self::Indices(one.to_vec()), Self::Indices(other.to_vec()))
+            }
+        }
+    }
 }
 
 impl Selection {
@@ -114,6 +138,19 @@ impl Selection {
     /// Number of selected elements; `None` on overflow.
     pub fn element_count(&self) -> Option<u64> {
         self.axes.iter().try_fold(1u64, |product, axis| product.checked_mul(axis.count()))
+    }
+
+    /// Two selections whose results follow each other in this one's: cut near the middle of the slowest axis that can
+    /// be, at a multiple of the axis's `grain` where it reaches over one (0, or no grain: anywhere). `None` for one
+    /// element or none.
+    pub fn halves(&self, grain: &[u64]) -> Option<(Self, Self)> {
+        let at = self.axes.iter().position(|axis| axis.count() > 1)?;
+        let (one, other) = self.axes.get(at)?.halves(grain.get(at).copied().unwrap_or(0));
+        let (mut first, mut second) = (self.axes.clone(), self.axes.clone());
+        *first.get_mut(at)? = one;
+        *second.get_mut(at)? = other;
+        let is_empty = self.element_count() == Some(0);
+        (!is_empty).then_some((Self { axes: first }, Self { axes: second }))
     }
 
     /// The shape an array needs at least to hold every selected element; `None` on overflow.
@@ -225,3 +262,6 @@ impl From<Region> for Selection {
         Self::slab(&region.start, &region.count)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Where bytes lie: URLs, local files, memory, zip, HTTP, object stores.
 //!
 //! A [`Store`] answers for objects by key. Local stores also offer [`LocalStore`]: the same without waiting elsewhere.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 #[cfg(feature = "cloud")]
 mod cloud;
@@ -18,6 +18,7 @@ mod http;
 pub mod implement;
 mod key;
 pub mod kv;
+mod mapped;
 mod marker;
 mod memory;
 mod multipart;
@@ -46,6 +47,7 @@ pub use create::{Clobber, Shape, Staged, create, create_url, update};
 pub use directory::{DirectoryStore, Handles};
 #[cfg(feature = "http")]
 pub use http::HttpStore;
+pub use mapped::MappedFile;
 pub use memory::MemoryStore;
 pub use multipart::Multipart;
 pub use open::{Opened, open, open_url};

@@ -247,3 +247,56 @@ pub(crate) fn open_files_limit() -> Option<u64> {
         None
     }
 }
+
+/// A new file in a folder, for reading and writing, that is gone when it is closed.
+pub(crate) fn create_nameless(folder: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let nameless =
+            options.clone().custom_flags(rustix::fs::OFlags::TMPFILE.bits().cast_signed()).open(folder);
+        // Not every file system has files without names.
+        if nameless.is_ok() {
+            return nameless;
+        }
+    }
+    options.create_new(true);
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::OpenOptionsExt;
+        const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+        options.share_mode(0).custom_flags(DELETE_ON_CLOSE);
+    }
+    let path = folder.join(crate::temporary::name_for("map".as_ref()));
+    let file = options.open(&path)?;
+    if !cfg!(windows) {
+        fs::remove_file(&path)?;
+    }
+    Ok(file)
+}
+
+/// Gives a new file that many bytes of zeros, and takes the room for them.
+pub(crate) fn reserve(file: &File, len: u64) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
+    {
+        use rustix::io::Errno;
+        match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, len) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            reserved => return reserved.map_err(io::Error::from),
+        }
+    }
+    file.set_len(len)?;
+    if cfg!(windows) {
+        return Ok(());
+    }
+    let zeros = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < len {
+        let part = zeros.get(..usize::try_from(len - at).unwrap_or(usize::MAX).min(zeros.len()));
+        write_at(file, part.unwrap_or(&zeros), at)?;
+        at += zeros.len() as u64;
+    }
+    Ok(())
+}

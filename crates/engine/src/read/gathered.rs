@@ -9,7 +9,7 @@ use crate::session::block_on;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{StreamExt, iter};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{AxisSelection, Selection, Values};
+use ncirrus_model::{Selection, Values};
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
@@ -140,33 +140,10 @@ fn cut(selection: &Selection, most: u64) -> Vec<Selection> {
     let mut rest = vec![selection.clone()];
     while let Some(part) = rest.pop() {
         let is_large = part.element_count().is_none_or(|count| count > most);
-        match halves(&part).filter(|_| is_large) {
+        match part.halves(&[]).filter(|_| is_large) {
             Some((first, second)) => rest.extend([second, first]),
             None => parts.push(part),
         }
     }
     parts
-}
-
-/// Two selections, cut along the slowest axis that can be; `None` for one element.
-fn halves(selection: &Selection) -> Option<(Selection, Selection)> {
-    let at = selection.axes().iter().position(|axis| axis.count() > 1)?;
-    let (mut first, mut second) = (selection.axes().to_vec(), selection.axes().to_vec());
-    let (one, other) = match selection.axes().get(at)? {
-        AxisSelection::Slice { start, count, stride } => {
-            let (start, stride, half) = (*start, *stride, count / 2);
-            let then = start + half * stride;
-            (
-                AxisSelection::Slice { start, count: half, stride },
-                AxisSelection::Slice { start: then, count: count - half, stride },
-            )
-        }
-        AxisSelection::Indices(indices) => {
-            let (one, other) = indices.split_at(indices.len() / 2);
-            (AxisSelection::Indices(one.to_vec()), AxisSelection::Indices(other.to_vec()))
-        }
-    };
-    *first.get_mut(at)? = one;
-    *second.get_mut(at)? = other;
-    Some((Selection::new(first), Selection::new(second)))
 }
