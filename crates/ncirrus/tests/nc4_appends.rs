@@ -13,9 +13,9 @@ use nc4::changes::build;
 use nc4::counting::{Count, Counting};
 use ncirrus_engine::{Session, Writer};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
-use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Want};
-use ncirrus_model::{Selection, Values, VarId};
-use ncirrus_store::{Blocking, LocalStore, MemoryStore, Precondition};
+use ncirrus_layout::{Driver, Error, ObjectId, OpenOptions, Result, Want};
+use ncirrus_model::{Atomic, DimensionLen, Selection, Values, VarId};
+use ncirrus_store::{Blocking, LocalStore, MemoryStore, Precondition, Store};
 use ncirrus_testkit::corpus::{peers_python, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,34 +76,51 @@ async fn append(writer: &Writer, columns: &[Column], record: u64) -> Result<()> 
     Ok(())
 }
 
-/// Appends all records and returns the writes and bytes of every commit.
-fn append_all(session: &Session, memory: &MemoryStore, mut after: impl FnMut(u64)) -> Result<Vec<[u64; 2]>> {
-    let count = Arc::new(Count::default());
-    let store = Arc::new(Blocking(Counting { inner: memory.clone(), count: Arc::clone(&count) }));
+/// A writer of the file, and what it has written.
+async fn updating(session: &Session, memory: &MemoryStore) -> Result<(Writer, Arc<Count>)> {
+    let (store, count) = counting(memory);
     let drivers: [Arc<dyn Driver>; 1] = [Arc::new(Hdf5Driver)];
-    session.block_on(async {
-        let dataset = session.open(store, root(memory), &drivers, &OpenOptions::default()).await?;
-        let writer = session.update(&dataset).await?;
-        let columns = [("a", 100, 128), ("b", 200, 1), ("two", 600, 2)].map(|(name, first, width)| Column {
-            var: writer.model().variable_at(name).unwrap(),
-            first,
-            width,
-        });
-        let (mut costs, mut before) = (Vec::new(), count.so_far());
-        for record in 0..RECORDS {
-            append(&writer, &columns, record).await?;
-            if (record + 1) % SYNC == 0 {
-                writer.sync().await?;
-                let now = count.so_far();
-                costs.push([now[0] - before[0], now[1] - before[1]]);
-                before = now;
-                after(record + 1);
-            }
-        }
-        writer.close().await?;
-        Ok(costs)
-    })
+    let dataset = session.open(store, root(memory), &drivers, &OpenOptions::default()).await?;
+    Ok((session.update(&dataset).await?, count))
 }
+
+fn counting(memory: &MemoryStore) -> (Arc<dyn Store>, Arc<Count>) {
+    let count = Arc::new(Count::default());
+    (Arc::new(Blocking(Counting { inner: memory.clone(), count: Arc::clone(&count) })), count)
+}
+
+fn columns(writer: &Writer, all: &[(&str, i32, u64)]) -> Vec<Column> {
+    let column = |&(name, first, width): &(&str, i32, u64)| Column {
+        var: writer.model().variable_at(name).unwrap(),
+        first,
+        width,
+    };
+    all.iter().map(column).collect()
+}
+
+/// Appends records, `each` in a commit, and returns the writes and bytes of every commit.
+async fn append_all(
+    writer: &Writer,
+    count: &Count,
+    columns: &[Column],
+    (records, each): (u64, u64),
+    mut after: impl FnMut(u64),
+) -> Result<Vec<[u64; 2]>> {
+    let (mut costs, mut before) = (Vec::new(), count.so_far());
+    for record in 0..records {
+        append(writer, columns, record).await?;
+        if (record + 1) % each == 0 {
+            writer.sync().await?;
+            let now = count.so_far();
+            costs.push([now[0] - before[0], now[1] - before[1]]);
+            before = now;
+            after(record + 1);
+        }
+    }
+    Ok(costs)
+}
+
+const COLUMNS: [(&str, i32, u64); 3] = [("a", 100, 128), ("b", 200, 1), ("two", 600, 2)];
 
 #[test]
 fn records_are_appended_for_all_readers_at_the_same_cost() {
@@ -120,7 +137,14 @@ fn records_are_appended_for_all_readers_at_the_same_cost() {
                 snapshots.push((path, records));
             }
         };
-        match append_all(&session, &memory, keep) {
+        let appended = session.block_on(async {
+            let (writer, count) = updating(&session, &memory).await?;
+            let columns = columns(&writer, &COLUMNS);
+            let costs = append_all(&writer, &count, &columns, (RECORDS, SYNC), keep).await?;
+            writer.close().await?;
+            Ok::<_, Error>(costs)
+        });
+        match appended {
             Ok(costs) => {
                 failures.extend(cheap(&costs).map_err(|reason| format!("{maker}: {reason}")).err());
             }
@@ -138,6 +162,66 @@ fn records_are_appended_for_all_readers_at_the_same_cost() {
         failures.extend(read_by_h5py(folder.path()));
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn the_handle_that_made_a_file_appends_at_the_same_cost_with_every_record() {
+    let session = Session::builder().threads(2).durable(false).build().unwrap();
+    for structures in [Structures::V18, Structures::V110] {
+        let memory = MemoryStore::new("memory://appends");
+        let (store, count) = counting(&memory);
+        let costs: Result<Vec<[u64; 2]>> = session.block_on(async {
+            let writing = Arc::new(Hdf5Writer { structures, ..Hdf5Writer::default() });
+            let writer = session.create(store, root(&memory), writing).await?;
+            build(&writer, 0).await?;
+            writer.sync().await?;
+            let columns = columns(&writer, &COLUMNS);
+            let costs = append_all(&writer, &count, &columns, (200, 1), |_| ()).await?;
+            writer.close().await?;
+            Ok(costs)
+        });
+        let costs = costs.unwrap();
+        let (first, last) = (total(&costs[..100]), total(&costs[100..]));
+        assert!(last[0] * 2 <= first[0] * 3 && last[1] * 2 <= first[1] * 3, "{first:?}, then {last:?}");
+        // Three chunks, three indexes, the headers of what grows: far from all metadata.
+        assert!(last[1] <= 100 * 16 * 1024, "{structures:?}: {} bytes for 100 records", last[1]);
+        let folder = tempfile::tempdir().unwrap();
+        let blob = memory.read(&root(&memory), &Want::All).unwrap().unwrap();
+        std::fs::write(folder.path().join("own-200.nc"), &blob.bytes).unwrap();
+        assert_eq!(read_by_h5py(folder.path()), [""; 0]);
+    }
+}
+
+#[test]
+fn tiny_records_are_gathered_and_cost_the_same() {
+    let session = Session::builder().threads(2).durable(false).build().unwrap();
+    for structures in [Structures::V18, Structures::V110] {
+        let memory = MemoryStore::new("memory://appends");
+        let (store, count) = counting(&memory);
+        let costs: Result<Vec<[u64; 2]>> = session.block_on(async {
+            let writing = Arc::new(Hdf5Writer { structures, ..Hdf5Writer::default() });
+            let writer = session.create(store, root(&memory), writing).await?;
+            writer
+                .edit(|model| {
+                    let top = model.root();
+                    let time = model.add_dimension(top, "time", DimensionLen::Unlimited(0))?;
+                    let x = model.add_dimension(top, "x", DimensionLen::Fixed(4))?;
+                    Ok(model.add_variable(top, "tiny", Atomic::Int.into(), &[time, x])?)
+                })
+                .await?;
+            let columns = columns(&writer, &[("tiny", 0, 4)]);
+            let costs = append_all(&writer, &count, &columns, (RECORDS, SYNC), |_| ()).await?;
+            writer.close().await?;
+            Ok(costs)
+        });
+        let costs = costs.unwrap();
+        // The first makes the file.
+        cheap(&costs[1..]).unwrap_or_else(|reason| panic!("{structures:?}: {reason}"));
+    }
+}
+
+fn total(costs: &[[u64; 2]]) -> [u64; 2] {
+    costs.iter().fold([0, 0], |sum, cost| [sum[0] + cost[0], sum[1] + cost[1]])
 }
 
 /// The last commit takes at most 1.5 times the writes and bytes of the first.

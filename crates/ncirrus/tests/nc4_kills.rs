@@ -201,6 +201,51 @@ fn a_creation_that_is_killed_is_absent_or_whole() {
     samples.check();
 }
 
+/// The handle that made a file goes on with it.
+#[test]
+fn what_its_maker_changes_is_old_or_new() {
+    let session = session();
+    for structures in [Structures::V18, Structures::V110] {
+        let go_on = |memory: &MemoryStore, store: Arc<dyn Store>| -> Result<()> {
+            let writing = Arc::new(Hdf5Writer { structures, ..Hdf5Writer::default() });
+            session.block_on(async {
+                let writer = session.create(store, root(memory), writing).await?;
+                build(&writer, 3).await?;
+                writer.sync().await?;
+                for change in CHANGES {
+                    apply(&writer, change).await?;
+                }
+                writer.close().await
+            })
+        };
+        let (made, done) = (empty(), empty());
+        create(&session, &made, made.shared(), structures).unwrap();
+        go_on(&done, done.shared()).unwrap();
+        let (old, new) = (state(&session, &made).unwrap(), state(&session, &done).unwrap());
+        let mut samples = Samples::new();
+        let mut opened = false;
+        for killed in 0..MOST {
+            let (memory, at) = (empty(), format!("{structures:?} after {killed} writes"));
+            let outcome = go_on(&memory, dying(&memory, killed));
+            match state(&session, &memory) {
+                Ok(found) => {
+                    opened = true;
+                    is_between(&found, &old, &new).unwrap_or_else(|reason| panic!("{at}: {reason}"));
+                    if killed % SAMPLE == 0 {
+                        samples.add(&at, &memory, &found);
+                    }
+                }
+                Err(error) => assert!(!opened, "{at}: {error:?}"),
+            }
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        assert!(opened);
+        samples.check();
+    }
+}
+
 #[test]
 fn changed_attributes_are_old_or_new() {
     everywhere(&[Change::Attributes]);

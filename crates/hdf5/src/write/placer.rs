@@ -2,6 +2,7 @@
 mod chunking;
 mod create;
 mod form;
+mod handover;
 mod held;
 mod image;
 mod strict;
@@ -14,6 +15,7 @@ pub(crate) use strict::check as check_classic;
 
 use super::update::update;
 use create::Creation;
+use handover::New;
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
 
@@ -70,7 +72,7 @@ impl Writing for Hdf5Writer {
         if !self.align.is_power_of_two() {
             return Err(Error::invalid(format!("alignment {} is no power of two", self.align)));
         }
-        Ok(Box::new(Creation::new(root.clone(), self.clone())))
+        Ok(Box::new(New::First(Box::new(Creation::new(root.clone(), self.clone())))))
     }
 
     fn update(&self, view: &dyn View, root: &ObjectId, model: &Model) -> Step<Box<dyn Placer>> {

@@ -3,12 +3,15 @@
 //! What is placed goes behind the end of the file, where no reader looks; a commit plans what leads readers there, and
 //! carries it out in an order in which the file is whole after every single write. Before that nothing that readers know
 //! is touched, but for data that lie in one run, which are overwritten.
+mod after;
 mod attributes;
 mod data;
 mod head;
 mod layout_message;
 mod links;
 mod plan;
+
+pub(crate) use after::Made;
 
 use super::heap::HeapBuilder;
 use super::objects::{Object, scale_of};
@@ -389,9 +392,9 @@ impl Placer for Update {
     }
 
     fn needs_fill(&self, var: VarId) -> bool {
-        let is_new = !self.stands.contains_key(&var);
+        let is_known = self.stands.get(&var).is_some_and(|stand| stand.run.is_some());
         let is_run = |track: &Track| track.form.arranged == Arranged::Contiguous && track.waits();
-        is_new && self.tracks.get(&var).is_some_and(is_run)
+        !is_known && self.tracks.get(&var).is_some_and(is_run)
     }
 
     fn resolver(&self, var: VarId) -> Option<Arc<dyn Resolver>> {

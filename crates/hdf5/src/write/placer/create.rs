@@ -1,7 +1,7 @@
 //! A file that is being created.
 //!
-//! Chunks are put as they come, behind the room that is kept for the metadata. Every commit puts all metadata anew, in a
-//! place where no reader looks, and the superblock last.
+//! Chunks are put as they come, behind the room that is kept for the metadata. The commit puts all metadata, and the
+//! superblock last; what comes later changes a file that exists.
 use super::form::Form;
 use super::held::{Held, run_of};
 use super::image::{Image, Images, superblock};
@@ -10,8 +10,9 @@ use crate::file::{Addr, File, Ranks};
 use crate::word::ValueResolver;
 use crate::write::Stored;
 use crate::write::heap::HeapBuilder;
-use crate::write::objects::SIZES;
+use crate::write::objects::{Object, SIZES};
 use crate::write::space::Space;
+use crate::write::update::Made;
 use crate::write::value::encode_values;
 use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{
@@ -36,9 +37,8 @@ pub(crate) struct Creation {
     /// Bytes at the front that are kept for metadata.
     front: u64,
     heap: HeapBuilder,
-    /// Where the metadata are that readers see, and those that are being put.
-    committed: Option<(Addr, u64)>,
-    planned: Option<(Addr, u64)>,
+    /// Where the objects will be when what is planned is done.
+    planned: Option<HashMap<Object, Addr>>,
 }
 
 /// A variable as it is defined.
@@ -61,7 +61,6 @@ impl Creation {
             space: None,
             front: 0,
             heap: HeapBuilder::new(SIZES),
-            committed: None,
             planned: None,
         }
     }
@@ -121,7 +120,7 @@ impl Creation {
     /// Stores a cell's bytes.
     fn store(&mut self, var: VarId, cell: &[u64], body: Bytes, mask: u32) -> Result<Vec<Put>> {
         self.open_space()?;
-        let (align, is_open) = (self.choices.align, self.committed.is_none());
+        let align = self.choices.align;
         let missing = || Error::not_found("the variable is not defined in the file");
         let (Some(track), Some(space)) = (self.tracks.get(&var), &mut self.space) else {
             return Err(missing());
@@ -151,14 +150,10 @@ impl Creation {
                 let len = body.len() as u64;
                 let old = chunks.get(cell).copied();
                 let addr = match old {
-                    Some(old) if is_open && len <= old.len => old.addr,
+                    Some(old) if len <= old.len => old.addr,
                     _ => {
                         if let Some(old) = old {
-                            if is_open {
-                                space.free(old.addr, old.len);
-                            } else {
-                                space.leave(old.addr, old.len);
-                            }
+                            space.free(old.addr, old.len);
                         }
                         space.take(room(len), align)
                     }
@@ -170,29 +165,45 @@ impl Creation {
         Ok(vec![self.put_at(addr, padded(body, end))])
     }
 
-    /// All metadata, where no reader looks: at the front when they fit, else behind everything.
+    /// All metadata: at the front when they fit, else behind everything.
     fn image(&mut self, model: &Model) -> Result<Image> {
         self.open_space()?;
-        let front = Addr(SUPERBLOCK);
-        let image = self.images(model, &self.tracks).build(front)?;
-        let in_use = self.committed.is_some_and(|(addr, _)| addr == front);
-        if !in_use && image.end() <= self.front {
+        let image = self.images(model, &self.tracks).build(Addr(SUPERBLOCK))?;
+        if image.end() <= self.front {
             return Ok(image);
         }
-        let len = (image.end() - front.0).next_multiple_of(SPARE);
         let Some(space) = &mut self.space else { return Err(Error::internal("no room is kept")) };
-        let addr = space.take(len, 8);
-        Ok(self.images(model, &self.tracks).build(addr)?.padded(len))
+        let addr = space.take(image.bytes.len() as u64, 8);
+        self.images(model, &self.tracks).build(addr)
     }
 
     fn phases(&mut self, model: &Model) -> Result<Vec<Phase>> {
         let image = self.image(model)?;
         let placed = self.space.as_ref().map(Space::end).filter(|end| *end > self.front);
         let end = placed.unwrap_or(image.end());
-        self.planned = Some((image.start, image.bytes.len() as u64));
         let head = self.put_at(Addr(0), superblock(end, image.root));
+        self.planned = Some(image.addrs);
         let metadata = self.put_at(image.start, image.bytes);
         Ok([metadata, head].map(|put| Phase { puts: vec![put], rewrite: false }).into())
+    }
+
+    /// Called when all phases are done: hands over what was made.
+    pub(super) fn committed(&mut self) -> Option<Made> {
+        let (addrs, mut space) = (self.planned.take()?, self.space.take()?);
+        space.committed();
+        let mut run = |var: &VarId| match self.held.remove(var) {
+            Some(Held::Run { addr, .. }) => addr,
+            _ => None,
+        };
+        let tracks = std::mem::take(&mut self.tracks);
+        Some(Made {
+            root: self.root.clone(),
+            choices: self.choices.clone(),
+            model: std::mem::take(&mut self.model),
+            addrs,
+            forms: tracks.into_iter().map(|(var, track)| (var, track.form, run(&var))).collect(),
+            space,
+        })
     }
 
     fn at(&self, var: VarId, error: Error) -> Error {
@@ -289,16 +300,8 @@ impl Placer for Creation {
         Ok(self.phases(model).map_err(|error| error.by("hdf5"))?)
     }
 
-    fn committed(&mut self) {
-        let old = std::mem::replace(&mut self.committed, self.planned.take());
-        if let (Some(space), Some((addr, len))) = (&mut self.space, old) {
-            if addr.0 >= self.front {
-                space.leave(addr, len);
-            }
-            space.committed();
-        }
-        self.heap = HeapBuilder::new(SIZES);
-    }
+    /// See [`Creation::committed`].
+    fn committed(&mut self) {}
 }
 
 /// A body with zeros up to the end of its room, unless there would be many.
@@ -316,5 +319,3 @@ fn padded(body: Bytes, len: u64) -> Bytes {
 const MOST_PADDING: usize = 4096;
 /// Bytes of the superblock.
 pub(super) const SUPERBLOCK: u64 = 48;
-/// Places of metadata are of such lengths, so that they can be used again.
-const SPARE: u64 = 4096;

@@ -26,19 +26,13 @@ pub(super) struct Image {
     pub(super) bytes: Bytes,
     /// The root group's header.
     pub(super) root: Addr,
+    pub(super) addrs: HashMap<Object, Addr>,
 }
 
 impl Image {
     /// First address behind it.
     pub(super) fn end(&self) -> u64 {
         self.start.0 + self.bytes.len() as u64
-    }
-
-    /// With zeros up to that length.
-    pub(super) fn padded(self, len: u64) -> Self {
-        let mut bytes = Vec::from(self.bytes);
-        bytes.resize(usize::try_from(len).unwrap_or(0).max(bytes.len()), 0);
-        Self { bytes: bytes.into(), ..self }
     }
 }
 
@@ -116,7 +110,7 @@ impl Images<'_> {
         for patch in built.values().flat_map(|built| &built.patches).chain(&drafts.collections) {
             put(&mut bytes, start, patch)?;
         }
-        Ok(Image { start, bytes: bytes.into(), root })
+        Ok(Image { start, bytes: bytes.into(), root, addrs })
     }
 
     /// The messages of all objects; what has variable length is placed from `heap_start` on.
