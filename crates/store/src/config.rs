@@ -1,7 +1,13 @@
 //! The configuration: what files and the environment say, each value with where it came from (`docs/configuration.md`).
 mod environment;
 mod file;
+mod host;
+mod http;
 mod key;
+mod netrc;
+mod rc;
+mod s3nc;
+mod show;
 mod size;
 mod value;
 
@@ -9,10 +15,14 @@ mod value;
 mod tests;
 
 pub use environment::Environment;
+pub use host::{Host, Server, Transfer};
+pub use http::{HttpSettings, Login, LoginKind};
 pub use key::Key;
+pub use show::Shown;
 pub use size::{parse_duration, parse_size};
 pub use value::{Origin, Secret, Value};
 
+use crate::Url;
 use key::Item;
 use ncirrus_layout::{Error, Result};
 use std::collections::BTreeMap;
@@ -33,7 +43,10 @@ use std::time::Duration;
 pub struct Settings {
     environment: Environment,
     entries: BTreeMap<Key, Value<Item>>,
+    hosts: BTreeMap<String, Host>,
+    servers: BTreeMap<String, Server>,
     substitutions: BTreeMap<String, Value<String>>,
+    rc: rc::Rc,
     files: Vec<PathBuf>,
     warnings: Vec<String>,
 }
@@ -55,6 +68,8 @@ impl Settings {
     pub fn gather(environment: Environment, file: Option<&Path>) -> Result<Self> {
         let mut settings = Self::of_environment(environment);
         file::read(&mut settings, file)?;
+        rc::read(&mut settings);
+        s3nc::read(&mut settings);
         Ok(settings)
     }
 
@@ -126,6 +141,23 @@ impl Settings {
     /// Where the value of a key came from.
     pub fn origin(&self, key: Key) -> Option<&Origin> {
         self.entries.get(&key).map(|value| &value.origin)
+    }
+
+    /// The server of an alias.
+    pub fn host(&self, alias: &str) -> Option<&Host> {
+        self.hosts.get(alias)
+    }
+
+    /// The server of that scheme, host and port.
+    pub fn host_at(&self, endpoint: &str) -> Option<(&str, &Host)> {
+        let mut hosts = self.hosts.iter();
+        hosts.find(|(_, host)| host.endpoint == endpoint).map(|(alias, host)| (alias.as_str(), host))
+    }
+
+    /// What netCDF's files say of a dataset.
+    pub fn rc(&self, key: &str, url: &Url) -> Option<Value<&str>> {
+        let entry = self.rc.find(key, Some(url))?;
+        Some(Value { value: &entry.value, origin: entry.origin.clone() })
     }
 
     /// Names that stand for parts of file names in aggregations.

@@ -10,13 +10,9 @@ pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
     }
     match url.bucket()? {
         Some(bucket) if url.query().is_none() && cfg!(feature = "cloud") => cloud(url, &bucket, options),
-        Some(bucket) if !is_http(url) => cloud(url, &bucket, options),
+        Some(bucket) if !url.is_http() => cloud(url, &bucket, options),
         _ => http(url, options),
     }
-}
-
-fn is_http(url: &Url) -> bool {
-    matches!(url.scheme(), crate::Scheme::Http | crate::Scheme::Https)
 }
 
 #[cfg(feature = "cloud")]

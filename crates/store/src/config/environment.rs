@@ -63,6 +63,11 @@ impl Environment {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Whether a variable is set, be it to nothing.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.variables.contains_key(name)
+    }
+
     /// The user's home folder.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()

@@ -1,6 +1,8 @@
 //! The project's own file, in TOML.
+use super::host::{Host, Server};
 use super::{Key, Origin, Settings, Value, invalid};
 use ncirrus_layout::{Error, Result};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -57,6 +59,8 @@ fn walk(settings: &mut Settings, table: &DeTable<'_>, prefix: &str, place: &dyn 
         let name = format!("{prefix}{}", name.get_ref());
         match (value.get_ref(), Key::named(&name)) {
             (DeValue::Table(table), _) if name == "substitutions" => substitutions(settings, table, place),
+            (DeValue::Table(table), _) if name == "hosts" => hosts(settings, table, place),
+            (DeValue::Table(table), _) if name == "http.hosts" => servers(settings, table, place),
             (DeValue::Table(table), None) if prefix.is_empty() => {
                 walk(settings, table, &format!("{name}."), place);
             }
@@ -78,6 +82,57 @@ fn substitutions(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(us
                 settings.substitutions.entry(name.get_ref().to_string()).or_insert(value);
             }
             None => settings.warn(format!("{origin}: substitution {} is not a text", name.get_ref())),
+        }
+    }
+}
+
+/// `[hosts.alias]`: servers of object stores.
+fn hosts(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) {
+    for (alias, value) in table {
+        let mut host = Host::new(place(alias.span().start));
+        each(settings, alias, value, place, &mut |_, key, text| host.set(key, text));
+        match host.fault() {
+            Some(why) => settings.warn(format!("{}: host {} {why}", host.origin, alias.get_ref())),
+            None => {
+                settings.hosts.entry(alias.get_ref().to_string()).or_insert(host);
+            }
+        }
+    }
+}
+
+/// `[http.hosts."host"]`: who asks web servers.
+fn servers(settings: &mut Settings, table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) {
+    for (name, value) in table {
+        let mut server = Server { origin: Some(place(name.span().start)), ..Server::default() };
+        each(settings, name, value, place, &mut |settings, key, text| {
+            server.set(key, text, settings.environment())
+        });
+        settings.servers.entry(name.get_ref().to_ascii_lowercase()).or_insert(server);
+    }
+}
+
+/// Hands on each setting of a table.
+fn each(
+    settings: &mut Settings,
+    name: &Spanned<Cow<'_, str>>,
+    value: &Spanned<DeValue<'_>>,
+    place: &dyn Fn(usize) -> Origin,
+    set: &mut dyn FnMut(&Settings, &str, &str) -> std::result::Result<bool, String>,
+) {
+    let origin = place(name.span().start);
+    let DeValue::Table(table) = value.get_ref() else {
+        return settings.warn(format!("{origin}: {} is not a table", name.get_ref()));
+    };
+    for (key, value) in table {
+        let (origin, name) = (place(key.span().start), format!("{}.{}", name.get_ref(), key.get_ref()));
+        let outcome = match scalar(value) {
+            Some(text) => set(settings, key.get_ref(), &text),
+            None => Err("is not a single value".to_owned()),
+        };
+        match outcome {
+            Ok(true) => {}
+            Ok(false) => settings.warn(format!("{origin}: unknown key {name}")),
+            Err(why) => settings.warn(format!("{origin}: {name}: {why}")),
         }
     }
 }

@@ -15,6 +15,18 @@ pub(super) enum Item {
     Path(PathBuf),
 }
 
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size(number) | Self::Count(number) => write!(f, "{number}"),
+            Self::Duration(time) => write!(f, "{}s", time.as_secs_f64()),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Text(text) => f.write_str(text),
+            Self::Path(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
 /// What kind of value a key has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -95,6 +107,11 @@ impl Key {
         self.row().map_or(&[], |row| row.3)
     }
 
+    /// Keys of netCDF's files that set it; the first one counts.
+    pub(super) fn rc(self) -> &'static [&'static str] {
+        self.row().map_or(&[], |row| row.4)
+    }
+
     /// What it means.
     pub fn meaning(self) -> &'static str {
         self.row().map_or("", |row| row.5)
@@ -120,7 +137,8 @@ impl Key {
     }
 }
 
-fn flag(text: &str) -> Result<bool, String> {
+/// Yes or no, in the words that configurations use.
+pub(super) fn flag(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" | "requester" => Ok(true),
         "false" | "no" | "off" | "0" => Ok(false),

@@ -33,6 +33,17 @@ pub enum Provider {
 const AMAZON: &str = "amazonaws.com";
 const GOOGLE: &str = "storage.googleapis.com";
 
+impl Provider {
+    /// The provider's own server, whatever the region.
+    pub(crate) fn server(self) -> &'static str {
+        match self {
+            Self::S3 => "s3.amazonaws.com",
+            Self::Gcs => GOOGLE,
+            Self::Azure => "blob.core.windows.net",
+        }
+    }
+}
+
 impl Bucket {
     pub(super) fn of(url: &Url) -> Result<Option<Self>> {
         let modes = url.fragment().modes();

@@ -1,0 +1,176 @@
+//! Servers of object stores that the configuration gives names to.
+use super::{Environment, Origin, Secret, parse_duration, parse_size};
+use crate::Url;
+use std::time::Duration;
+
+/// A server of an object store that speaks S3, and how it is used: what `s3://alias/bucket/key` means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// Scheme, host and port.
+    pub endpoint: String,
+    /// Access key.
+    pub access_key: Option<Secret>,
+    /// Secret key.
+    pub secret_key: Option<Secret>,
+    /// Token of a session.
+    pub session_token: Option<Secret>,
+    /// Profile of Amazon's files, instead of keys.
+    pub profile: Option<String>,
+    /// Region.
+    pub region: Option<String>,
+    /// Whether requests are never signed.
+    pub anonymous: bool,
+    /// Whether you pay for requests to buckets that ask for it.
+    pub requester_pays: Option<bool>,
+    /// Whether the bucket stands in the host's name.
+    pub virtual_hosted: bool,
+    /// What S3netCDF4 calls the way to speak to it; its settings are taken from the table of that name.
+    pub backend: Option<String>,
+    /// How data come and go.
+    pub transfer: Transfer,
+    /// Where it is named.
+    pub origin: Origin,
+}
+
+/// How data come and go; what is not said is as for all others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Transfer {
+    /// Bytes of a part.
+    pub part_size: Option<u64>,
+    /// Parts in flight.
+    pub parts: Option<u32>,
+    /// Longest wait for a connection.
+    pub connect_timeout: Option<Duration>,
+    /// Longest wait for an answer.
+    pub timeout: Option<Duration>,
+    /// Whether large objects are fetched in parts.
+    pub multipart_download: Option<bool>,
+    /// Whether large objects are sent in parts.
+    pub multipart_upload: Option<bool>,
+}
+
+impl Host {
+    pub(super) fn new(origin: Origin) -> Self {
+        Self {
+            endpoint: String::new(),
+            access_key: None,
+            secret_key: None,
+            session_token: None,
+            profile: None,
+            region: None,
+            anonymous: false,
+            requester_pays: None,
+            virtual_hosted: false,
+            backend: None,
+            transfer: Transfer::default(),
+            origin,
+        }
+    }
+
+    /// Takes over a setting by any of its names; false when there is no such.
+    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<bool, String> {
+        let secret = || Some(Secret::new(text));
+        match name {
+            "url" | "endpoint" | "endpoint_url" => self.endpoint = endpoint(text)?,
+            "access_key" | "accessKey" | "aws_access_key_id" => self.access_key = secret(),
+            "secret_key" | "secretKey" | "aws_secret_access_key" => self.secret_key = secret(),
+            "session_token" | "sessionToken" | "aws_session_token" => self.session_token = secret(),
+            "profile" => self.profile = Some(text.to_owned()),
+            "region" | "aws_region" => self.region = Some(text.to_owned()),
+            "anonymous" => self.anonymous = super::key::flag(text)?,
+            "requester_pays" => self.requester_pays = Some(super::key::flag(text)?),
+            "virtual_hosted" => self.virtual_hosted = super::key::flag(text)?,
+            "backend" => self.backend = Some(text.to_owned()),
+            // S3netCDF4 writes them and never reads them.
+            "alias" | "api" => {}
+            _ => return self.transfer.set(name, text),
+        }
+        Ok(true)
+    }
+
+    /// What is wrong with it as a whole.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        if self.endpoint.is_empty() {
+            return Some("has no url");
+        }
+        (self.access_key.is_some() != self.secret_key.is_some()).then_some("has one key without the other")
+    }
+}
+
+impl Transfer {
+    /// Takes over a setting by any of its names; false when there is no such.
+    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<bool, String> {
+        match name {
+            "part_size" | "maximum_part_size" => self.part_size = Some(parse_size(text)?),
+            "parts" | "maximum_parts" => {
+                self.parts = Some(text.trim().parse().map_err(|_| format!("{text:?} is not a number"))?);
+            }
+            "connect_timeout" => self.connect_timeout = Some(parse_duration(text)?),
+            "timeout" | "read_timeout" => self.timeout = Some(parse_duration(text)?),
+            "multipart_download" | "enable_multipart_download" => {
+                self.multipart_download = Some(super::key::flag(text)?);
+            }
+            "multipart_upload" | "enable_multipart_upload" => {
+                self.multipart_upload = Some(super::key::flag(text)?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// What is not said here is taken from the other.
+    pub(super) fn or(&mut self, other: &Self) {
+        self.part_size = self.part_size.or(other.part_size);
+        self.parts = self.parts.or(other.parts);
+        self.connect_timeout = self.connect_timeout.or(other.connect_timeout);
+        self.timeout = self.timeout.or(other.timeout);
+        self.multipart_download = self.multipart_download.or(other.multipart_download);
+        self.multipart_upload = self.multipart_upload.or(other.multipart_upload);
+    }
+}
+
+/// Scheme, host and port of a URL; `https` when it names no scheme.
+pub(crate) fn endpoint(text: &str) -> Result<String, String> {
+    let text = text.trim().trim_end_matches('/');
+    let with_scheme = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let url = Url::parse(&with_scheme).map_err(|error| error.message().to_owned())?;
+    if !url.is_http() {
+        return Err(format!("{url} is no http url"));
+    }
+    Ok(url.to_string().trim_end_matches('/').to_owned())
+}
+
+/// A web server, and who asks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Server {
+    /// User.
+    pub user: Option<String>,
+    /// Password.
+    pub password: Option<Secret>,
+    /// Bearer token.
+    pub bearer: Option<Secret>,
+    /// Where it is named.
+    pub origin: Option<Origin>,
+}
+
+impl Server {
+    /// Takes over a setting; false when there is no such.
+    pub(super) fn set(&mut self, name: &str, text: &str, environment: &Environment) -> Result<bool, String> {
+        match name {
+            "user" => self.user = Some(text.to_owned()),
+            "password" => self.password = Some(Secret::new(text)),
+            "bearer" => self.bearer = Some(Secret::new(text)),
+            "bearer_variable" => {
+                let token = environment.variable(text).ok_or_else(|| format!("{text} is not set"))?;
+                self.bearer = Some(Secret::new(token));
+            }
+            "bearer_file" => {
+                let path = environment.expanded(text);
+                let token = environment.text(&path)?.ok_or_else(|| format!("there is no {text}"))?;
+                self.bearer = Some(Secret::new(token.trim()));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,122 @@
+//! How web servers are spoken to, and who asks.
+use super::{Key, Origin, Secret, Server, Settings, netrc};
+use crate::Url;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What all requests have in common.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HttpSettings {
+    /// Proxy of all requests; may hold a password. Without, what the environment says.
+    pub proxy: Option<Secret>,
+    /// Hosts that are reached without it, between commas.
+    pub no_proxy: Option<String>,
+    /// File of certificates (PEM) that are trusted besides the system's.
+    pub certificates: Option<PathBuf>,
+    /// How requests name the program.
+    pub user_agent: Option<String>,
+    /// File of cookies.
+    pub cookies: Option<PathBuf>,
+    /// Longest wait for a connection.
+    pub connect_timeout: Option<Duration>,
+    /// How long connections that are not used stay open.
+    pub keepalive: Option<Duration>,
+}
+
+/// Who asks a web server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Login {
+    /// User and password, or a token.
+    pub kind: LoginKind,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// How somebody is known to a web server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoginKind {
+    /// User and password.
+    Basic(String, Option<Secret>),
+    /// A bearer token.
+    Bearer(Secret),
+}
+
+/// Where NASA's token is sent.
+const EARTHDATA: [&str; 2] = ["earthdata.nasa.gov", "earthdatacloud.nasa.gov"];
+
+impl Settings {
+    /// What all requests have in common.
+    pub fn http(&self) -> HttpSettings {
+        HttpSettings {
+            proxy: self.text(Key::HttpProxy).map(Secret::new),
+            no_proxy: self.text(Key::HttpNoProxy).map(str::to_owned),
+            certificates: self.path(Key::HttpCertificates).map(Into::into),
+            user_agent: self.text(Key::HttpUserAgent).map(str::to_owned),
+            cookies: self.path(Key::HttpCookies).map(Into::into),
+            connect_timeout: self.duration(Key::ConnectTimeout),
+            keepalive: self.duration(Key::HttpKeepalive),
+        }
+    }
+
+    /// Who asks a web server: the address itself, the project's file, netCDF's files, NASA's token, `.netrc`.
+    pub fn login(&self, url: &Url) -> Option<Login> {
+        if let Some((user, password)) = url.credentials() {
+            let kind = LoginKind::Basic(user.to_owned(), password.map(Secret::new));
+            return Some(Login { kind, origin: Origin::Url("user") });
+        }
+        let host = url.host().to_ascii_lowercase();
+        let of_server = |server: &Server| server.login();
+        let with_port = url.port().map(|port| format!("{host}:{port}"));
+        let server = with_port.as_ref().and_then(|host| self.servers.get(host));
+        server
+            .or_else(|| self.servers.get(&host))
+            .and_then(of_server)
+            .or_else(|| self.rc_login(url))
+            .or_else(|| self.earthdata(url, &host))
+            .or_else(|| self.netrc_login(&host))
+    }
+
+    fn rc_login(&self, url: &Url) -> Option<Login> {
+        let find = |name: &str| self.rc.find(name, Some(url)).filter(|entry| !entry.value.is_empty());
+        if let Some(both) = find("HTTP.CREDENTIALS.USERPASSWORD") {
+            let (user, password) = both.value.split_once(':').unwrap_or((&both.value, ""));
+            let kind = LoginKind::Basic(user.to_owned(), Some(Secret::new(password)));
+            return Some(Login { kind, origin: both.origin.clone() });
+        }
+        let user = find("HTTP.CREDENTIALS.USER").or_else(|| find("HTTP.CREDENTIALS.USERNAME"))?;
+        let password = find("HTTP.CREDENTIALS.PASSWORD").map(|entry| Secret::new(entry.value.as_str()));
+        Some(Login { kind: LoginKind::Basic(user.value.clone(), password), origin: user.origin.clone() })
+    }
+
+    fn earthdata(&self, url: &Url, host: &str) -> Option<Login> {
+        let is_theirs = EARTHDATA.iter().any(|domain| {
+            host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        });
+        if !is_theirs || url.scheme() != crate::Scheme::Https {
+            return None;
+        }
+        let token = self.environment.variable("EARTHDATA_TOKEN")?;
+        let origin = Origin::Variable("EARTHDATA_TOKEN".to_owned());
+        Some(Login { kind: LoginKind::Bearer(Secret::new(token)), origin })
+    }
+
+    fn netrc_login(&self, host: &str) -> Option<Login> {
+        let path = self.path(Key::HttpNetrc).map(PathBuf::from);
+        let path = path.or_else(|| Some(self.environment.home()?.join(".netrc")))?;
+        let text = self.environment.text(&path).ok()??;
+        let login = netrc::parse(&text).remove(host)?;
+        let kind = LoginKind::Basic(login.user, login.password);
+        Some(Login { kind, origin: Origin::File(path, None) })
+    }
+}
+
+impl Server {
+    fn login(&self) -> Option<Login> {
+        let kind = match (&self.bearer, &self.user) {
+            (Some(token), _) => LoginKind::Bearer(token.clone()),
+            (None, Some(user)) => LoginKind::Basic(user.clone(), self.password.clone()),
+            (None, None) => return None,
+        };
+        Some(Login { kind, origin: self.origin.clone()? })
+    }
+}

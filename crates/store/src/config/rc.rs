@@ -1,0 +1,150 @@
+//! netCDF's own configuration files (`nczarr.md` 9.1, 9.2).
+use super::{Key, Origin, Settings};
+use crate::Url;
+use crate::url::Bucket;
+use std::path::{Path, PathBuf};
+
+/// The entries of all files, in the order in which they were read.
+#[derive(Clone, Default)]
+pub(super) struct Rc(Vec<Entry>);
+
+/// An entry: what it sets, and for which datasets.
+#[derive(Clone)]
+pub(super) struct Entry {
+    /// Host and port, and the path unless it is for all paths; for all datasets without.
+    place: Option<(String, Option<String>)>,
+    key: String,
+    pub(super) value: String,
+    pub(super) origin: Origin,
+}
+
+const FILES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
+/// Most entries that are kept.
+const MOST: usize = 10_000;
+
+/// Reads the files: those of the home folder, then those of the current one, unless a variable names one or none.
+pub(super) fn read(settings: &mut Settings) {
+    for path in places(settings) {
+        settings.files.push(path.clone());
+        match settings.environment.text(&path) {
+            Ok(Some(text)) => settings.rc.take(&text, &path),
+            Ok(None) => {}
+            Err(why) => settings.warn(format!("{}: {why}", path.display())),
+        }
+    }
+    for key in Key::all() {
+        for name in key.rc() {
+            let is_trusted = |entry: &Entry| key != Key::PluginPath || !is_local(settings, &entry.origin);
+            let Some(entry) = settings.rc.find(name, None).filter(|entry| is_trusted(entry)) else {
+                continue;
+            };
+            let (value, origin) = (entry.value.clone(), entry.origin.clone());
+            settings.offer(key, &value, origin);
+        }
+    }
+    let unverified = ["HTTP.SSL.VALIDATE", "HTTP.SSL.VERIFYPEER"].into_iter();
+    let unverified: Vec<Origin> = unverified
+        .filter_map(|name| settings.rc.find(name, None))
+        .filter(|entry| entry.value == "0")
+        .map(|entry| entry.origin.clone())
+        .collect();
+    unverified
+        .iter()
+        .for_each(|origin| settings.warn(format!("{origin}: certificates are verified all the same")));
+}
+
+fn places(settings: &Settings) -> Vec<PathBuf> {
+    let environment = &settings.environment;
+    if environment.is_set("NCRCENV_IGNORE") {
+        return Vec::new();
+    }
+    if let Some(file) = environment.variable("NCRCENV_RC") {
+        return vec![environment.expanded(file)];
+    }
+    let home = environment.variable("NCRCENV_HOME").map(PathBuf::from);
+    let home = home.or_else(|| environment.home().map(Path::to_owned));
+    let folder = environment.folder().map(Path::to_owned).filter(|folder| Some(folder) != home.as_ref());
+    home.iter().chain(&folder).flat_map(|folder| FILES.map(|file| folder.join(file))).collect()
+}
+
+/// Whether a file lies in the current folder: whoever left one there would have their code run.
+fn is_local(settings: &Settings, origin: &Origin) -> bool {
+    let home = settings.environment.home();
+    match origin {
+        Origin::File(path, _) => settings
+            .environment
+            .folder()
+            .is_some_and(|folder| path.parent() == Some(folder) && home != Some(folder)),
+        _ => false,
+    }
+}
+
+impl Rc {
+    /// Takes over the lines of a file.
+    pub(super) fn take(&mut self, text: &str, path: &Path) {
+        for (at, line) in text.lines().enumerate() {
+            let origin = Origin::File(path.to_owned(), Some(at + 1));
+            let Some(entry) = parse(line, origin) else { continue };
+            self.0.retain(|other| other.key != entry.key || other.place != entry.place);
+            if self.0.len() < MOST {
+                self.0.push(entry);
+            }
+        }
+    }
+
+    /// The entry for a dataset: one that names its host goes before one that is for all.
+    pub(super) fn find(&self, key: &str, url: Option<&Url>) -> Option<&Entry> {
+        let place = url.and_then(place_of);
+        let applies = |entry: &&Entry| match (&entry.place, &place) {
+            (Some((host, path)), Some((its_host, its_path))) => {
+                host == its_host && (path.is_none() || path == its_path)
+            }
+            _ => false,
+        };
+        let of_key = || self.0.iter().filter(|entry| entry.key == key);
+        of_key().find(applies).or_else(|| of_key().find(|entry| entry.place.is_none()))
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = (String, &Entry)> {
+        self.0.iter().map(|entry| {
+            let place = entry
+                .place
+                .as_ref()
+                .map(|(host, path)| format!("[{host}{}]", path.as_deref().unwrap_or_default()));
+            (format!("{}{}", place.unwrap_or_default(), entry.key), entry)
+        })
+    }
+}
+
+/// A line: `[url]key=value`, `key=value`, or a key. None for comments, and for URLs that are none.
+fn parse(line: &str, origin: Origin) -> Option<Entry> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return None;
+    }
+    let (place, rest) = match line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((url, rest)) => (Some(place_of(&Url::parse(url).ok()?)?), rest),
+        None => (None, line),
+    };
+    let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
+    let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
+    (!key.is_empty()).then_some(Entry { place, key, value, origin })
+}
+
+/// Host with port, and path, of an address; of a bucket as if it were in path style, without region.
+fn place_of(url: &Url) -> Option<(String, Option<String>)> {
+    let (host, path) = match url.bucket().ok().flatten() {
+        Some(Bucket { endpoint, provider, name, key, .. }) => {
+            let host =
+                endpoint.as_deref().and_then(|endpoint| endpoint.split_once("://")).map(|(_, host)| host);
+            (host.unwrap_or(provider.server()).to_owned(), format!("/{name}/{key}"))
+        }
+        None if url.host().is_empty() => return None,
+        None => {
+            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+            (format!("{}{port}", url.host()), url.path().to_owned())
+        }
+    };
+    let path = path.trim_end_matches('/');
+    Some((host.to_ascii_lowercase(), (!path.is_empty()).then(|| path.to_owned())))
+}

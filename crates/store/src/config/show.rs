@@ -1,0 +1,88 @@
+//! The configuration as it is shown: no secrets.
+use super::{Host, Key, Origin, Secret, Settings};
+use crate::Url;
+
+/// A value as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The key, as in the project's file.
+    pub name: String,
+    /// The value; stars instead of secrets.
+    pub value: String,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+impl Settings {
+    /// All values that are set, and where they came from.
+    pub fn shown(&self) -> Vec<Shown> {
+        let keys = self.entries.iter().map(|(key, value)| {
+            let text = value.value.to_string();
+            let value_shown = if *key == Key::HttpProxy { without_password(&text) } else { text };
+            Shown { name: key.name().to_owned(), value: value_shown, origin: value.origin.clone() }
+        });
+        let hosts = self.hosts.iter().flat_map(|(alias, host)| of_host(alias, host));
+        let servers = self.servers.iter().filter_map(|(name, server)| {
+            let kind = if server.bearer.is_some() { "bearer" } else { "password" };
+            let name = format!("http.hosts.{name}.{kind}");
+            Some(Shown { name, value: Secret::new("").to_string(), origin: server.origin.clone()? })
+        });
+        let substitutions = self.substitutions.iter().map(|(name, value)| Shown {
+            name: format!("substitutions.{name}"),
+            value: value.value.clone(),
+            origin: value.origin.clone(),
+        });
+        let rc = self.rc.entries().filter(|(name, _)| !name.contains("PROXY")).map(|(name, entry)| {
+            let is_secret =
+                ["PASSWORD", "KEY", "TOKEN"].iter().any(|part| name.to_ascii_uppercase().contains(part));
+            let value = if is_secret { Secret::new("").to_string() } else { entry.value.clone() };
+            Shown { name: format!("rc.{name}"), value, origin: entry.origin.clone() }
+        });
+        keys.chain(hosts).chain(servers).chain(substitutions).chain(rc).collect()
+    }
+}
+
+fn of_host(alias: &str, host: &Host) -> Vec<Shown> {
+    let secret = |secret: &Option<Secret>| secret.as_ref().map(Secret::to_string);
+    let transfer = &host.transfer;
+    let time = |time: std::time::Duration| format!("{}s", time.as_secs_f64());
+    let values = [
+        ("url", Some(host.endpoint.clone())),
+        ("access_key", host.access_key.as_ref().map(|key| shortened(key.exposed()))),
+        ("secret_key", secret(&host.secret_key)),
+        ("session_token", secret(&host.session_token)),
+        ("profile", host.profile.clone()),
+        ("region", host.region.clone()),
+        ("anonymous", host.anonymous.then(|| "true".to_owned())),
+        ("requester_pays", host.requester_pays.map(|pays| pays.to_string())),
+        ("virtual_hosted", host.virtual_hosted.then(|| "true".to_owned())),
+        ("backend", host.backend.clone()),
+        ("part_size", transfer.part_size.map(|size| size.to_string())),
+        ("parts", transfer.parts.map(|parts| parts.to_string())),
+        ("connect_timeout", transfer.connect_timeout.map(time)),
+        ("timeout", transfer.timeout.map(time)),
+        ("multipart_download", transfer.multipart_download.map(|is| is.to_string())),
+        ("multipart_upload", transfer.multipart_upload.map(|is| is.to_string())),
+    ];
+    let shown = |(name, value): (&str, Option<String>)| {
+        Some(Shown { name: format!("hosts.{alias}.{name}"), value: value?, origin: host.origin.clone() })
+    };
+    values.into_iter().filter_map(shown).collect()
+}
+
+/// An access key by its last four characters; short ones not at all.
+pub(crate) fn shortened(key: &str) -> String {
+    let letters: Vec<char> = key.chars().collect();
+    match letters.len().checked_sub(4) {
+        Some(start) if start >= 4 => format!("***{}", letters.iter().skip(start).collect::<String>()),
+        _ => "***".to_owned(),
+    }
+}
+
+/// A proxy without user and password.
+pub(crate) fn without_password(proxy: &str) -> String {
+    match Url::parse(proxy) {
+        Ok(url) if url.is_http() => url.to_string(),
+        _ => proxy.rsplit_once('@').map_or(proxy, |(_, host)| host).to_owned(),
+    }
+}

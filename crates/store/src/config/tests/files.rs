@@ -1,0 +1,95 @@
+//! The project's own file.
+use super::*;
+
+const PLACE: &str = ".config/ncirrus/config.toml";
+
+#[test]
+fn every_table_is_read() {
+    let text = r#"
+memory = 1000
+plugin_path = ["/a", "/b"]
+anonymous = true
+
+[http]
+proxy = "http://proxy:3128"
+[http.hosts."Data.Example.org"]
+user = "me"
+password = "hunter2"
+
+[hosts.store]
+url = "http://store.example.org:9000/"
+access_key = "AKIAEXAMPLE"
+secret_key = "hunter2"
+part_size = "8M"
+read_timeout = 5
+
+[substitutions]
+base = "/data"
+"#;
+    let home = home(&[(PLACE, text)]);
+    let settings = gathered(&home, &[]);
+    assert_eq!(settings.warnings(), [""; 0]);
+    assert_eq!(settings.size(Key::Memory), Some(1000));
+    assert_eq!(settings.text(Key::PluginPath), Some("/a:/b"));
+    assert_eq!(settings.flag(Key::Anonymous), Some(true));
+    assert_eq!(settings.http().proxy, Some(Secret::new("http://proxy:3128")));
+    let host = settings.host("store").unwrap();
+    assert_eq!(host.endpoint, "http://store.example.org:9000");
+    assert_eq!(
+        (host.transfer.part_size, host.transfer.timeout),
+        (Some(8 << 20), Some(Duration::from_secs(5)))
+    );
+    assert_eq!(settings.host_at("http://store.example.org:9000").map(|(alias, _)| alias), Some("store"));
+    let substitutions: Vec<_> =
+        settings.substitutions().map(|(name, value)| (name, value.value.as_str())).collect();
+    assert_eq!(substitutions, [("base", "/data")]);
+}
+
+#[test]
+fn mistakes_are_told_and_the_rest_is_read() {
+    let text = "memroy = 1\nmemory = \"lots\"\ntimeout = 2\n[hosts.bad]\nregion = \"x\"\n[hosts.odd]\nurl = \"h\"\ncolour = 1\n";
+    let home = home(&[(PLACE, text)]);
+    let settings = gathered(&home, &[]);
+    assert_eq!(settings.duration(Key::Timeout), Some(Duration::from_secs(2)));
+    assert_eq!(settings.host("odd").map(|host| host.endpoint.as_str()), Some("https://h"));
+    let place = home.path().join(PLACE).display().to_string();
+    let mut warnings: Vec<String> =
+        settings.warnings().iter().map(|text| text.replace(&place, "F")).collect();
+    warnings.sort();
+    let expected = [
+        "F:1: unknown key memroy",
+        "F:2: memory: \"lots\" is not a size such as 500M or 2G",
+        "F:4: host bad has no url",
+        "F:8: unknown key odd.colour",
+    ];
+    assert_eq!(warnings, expected);
+}
+
+#[test]
+fn a_broken_file_at_its_usual_place_is_a_warning() {
+    let home = home(&[(PLACE, "memory = 1\nsecret = \"hunter2")]);
+    let settings = gathered(&home, &[("NCIRRUS_THREADS", "3")]);
+    assert_eq!(settings.count(Key::Threads), Some(3));
+    let [warning] = settings.warnings() else { panic!("{:?}", settings.warnings()) };
+    assert!(warning.contains("config.toml:2"), "{warning}");
+    assert!(!warning.contains("hunter2"), "{warning}");
+}
+
+#[test]
+fn a_file_that_is_named_must_be_there_and_whole() {
+    let home = home(&[("broken.toml", "memory = ")]);
+    let environment = || Environment::default().at_home(home.path());
+    let missing = Settings::gather(environment(), Some(&home.path().join("none.toml"))).unwrap_err();
+    assert_eq!(missing.kind(), ncirrus_layout::ErrorKind::NotFound);
+    let broken = Settings::gather(environment().with("NCIRRUS_CONFIG", "~/broken.toml"), None).unwrap_err();
+    assert!(broken.to_string().contains("broken.toml:1"), "{broken}");
+}
+
+#[test]
+fn the_file_lies_where_the_variables_say() {
+    let home = home(&[("x/ncirrus/config.toml", "memory = 1"), ("mine.toml", "memory = 2")]);
+    let folder = home.path().join("x").display().to_string();
+    assert_eq!(gathered(&home, &[("XDG_CONFIG_HOME", &folder)]).size(Key::Memory), Some(1));
+    let both = [("XDG_CONFIG_HOME", folder.as_str()), ("NCIRRUS_CONFIG", "~/mine.toml")];
+    assert_eq!(gathered(&home, &both).size(Key::Memory), Some(2));
+}

@@ -1,0 +1,51 @@
+//! Who asks web servers.
+use super::*;
+
+const NETRC: &str = "machine h.org login me password hunter2 # mine\nmachine urs.earthdata.nasa.gov\n  login \"a b\"\n  \
+    password \"q\\\"x\"\nmacdef init\nmachine evil.org login x password y\n\ndefault login anyone password z\n";
+
+fn login(settings: &Settings, url: &str) -> Option<LoginKind> {
+    settings.login(&Url::parse(url).unwrap()).map(|login| login.kind)
+}
+
+fn basic(user: &str, password: &str) -> Option<LoginKind> {
+    Some(LoginKind::Basic(user.to_owned(), Some(Secret::new(password))))
+}
+
+#[test]
+fn users_come_from_netrc_by_host_and_default_is_not_used() {
+    let settings = gathered(&home(&[]), &[]);
+    assert_eq!(login(&settings, "https://h.org/x"), None);
+    let home = home(&[(".netrc", NETRC)]);
+    let settings = gathered(&home, &[]);
+    assert_eq!(login(&settings, "https://H.org/x"), basic("me", "hunter2"));
+    assert_eq!(login(&settings, "https://urs.earthdata.nasa.gov/x"), basic("a b", "q\"x"));
+    assert_eq!(login(&settings, "https://evil.org/x"), None);
+    assert_eq!(login(&settings, "https://sub.h.org/x"), None);
+}
+
+#[test]
+fn the_nearest_source_counts() {
+    let toml = "[http.hosts.\"h.org\"]\nbearer_variable = \"TOKEN\"\n";
+    let rc = "[https://h.org]HTTP.CREDENTIALS.USER=rc\n[https://h.org]HTTP.CREDENTIALS.PASSWORD=pw\n\
+        [https://r.org]HTTP.CREDENTIALS.USERPASSWORD=u:p:q\n";
+    let home = home(&[(".config/ncirrus/config.toml", toml), (".ncrc", rc), (".netrc", NETRC)]);
+    let with_token = gathered(&home, &[("TOKEN", "hunter2")]);
+    assert_eq!(login(&with_token, "https://a:b@h.org/x"), basic("a", "b"));
+    assert_eq!(login(&with_token, "https://h.org/x"), Some(LoginKind::Bearer(Secret::new("hunter2"))));
+    let without = gathered(&home, &[]);
+    assert_eq!(login(&without, "https://h.org/x"), basic("rc", "pw"));
+    assert_eq!(login(&without, "https://r.org/x"), basic("u", "p:q"));
+    assert_eq!(without.warnings().len(), 1);
+}
+
+#[rstest]
+#[case("https://opendap.earthdata.nasa.gov/x", true)]
+#[case("https://data.ornldaac.earthdata.nasa.gov/x", true)]
+#[case("http://opendap.earthdata.nasa.gov/x", false)]
+#[case("https://evilearthdata.nasa.gov/x", false)]
+#[case("https://example.org/x", false)]
+fn the_token_of_earthdata_goes_to_earthdata_alone(#[case] url: &str, #[case] is_sent: bool) {
+    let settings = gathered(&home(&[]), &[("EARTHDATA_TOKEN", "hunter2")]);
+    assert_eq!(login(&settings, url).is_some(), is_sent);
+}

@@ -1,0 +1,79 @@
+//! netCDF's own files (`nczarr.md` 9.1, 9.2).
+use super::*;
+
+fn rc<'a>(settings: &'a Settings, key: &str, url: &str) -> Option<&'a str> {
+    settings.rc(key, &Url::parse(url).unwrap()).map(|value| value.value)
+}
+
+#[rstest]
+#[case("https://h.org/a/b", Some("host"))]
+#[case("https://h.org:8080/a/b", Some("port"))]
+#[case("https://h.org:8080/c", Some("all"))]
+#[case("https://other.org/a", Some("all"))]
+#[case("https://h.org/one", Some("path"))]
+#[case("https://h.org/one/more", Some("host"))]
+#[case("s3://bkt/data", Some("bucket"))]
+#[case("https://s3.eu-west-1.amazonaws.com/bkt/data/", Some("bucket"))]
+#[case("https://bkt.s3.amazonaws.com/data", Some("bucket"))]
+#[case("s3://bkt/data/x", Some("all"))]
+fn an_entry_applies_to_its_host_and_exactly_its_path(#[case] url: &str, #[case] profile: Option<&str>) {
+    let text = "\
+# comment
+  AWS.PROFILE = all
+[https://h.org/one]AWS.PROFILE=path
+[https://h.org]AWS.PROFILE=host
+[https://h.org:8080/a/b]AWS.PROFILE=port
+[https://bkt.s3.us-east-1.amazonaws.com/data]AWS.PROFILE=bucket
+";
+    let home = home(&[(".ncrc", text)]);
+    assert_eq!(rc(&gathered(&home, &[]), "AWS.PROFILE", url), profile);
+}
+
+#[test]
+fn later_files_go_before_earlier_ones_and_the_current_folder_before_the_home() {
+    let home = home(&[
+        (".ncrc", "A=1\nB=1\nC=1\nD"),
+        (".daprc", "B=2\nC=2"),
+        (".dodsrc", "C=3"),
+        ("here/.ncrc", "A=4"),
+    ]);
+    let environment = Environment::default().at_home(home.path()).in_folder(home.path().join("here"));
+    let settings = Settings::gather(environment, None).unwrap();
+    let all = ["A", "B", "C", "D", "E", "a"].map(|key| rc(&settings, key, "s3://b/k"));
+    assert_eq!(all, [Some("4"), Some("2"), Some("3"), Some(""), None, None]);
+}
+
+#[test]
+fn variables_choose_the_files() {
+    let home = home(&[(".ncrc", "A=home"), ("other/.ncrc", "A=other"), ("single", "A=single")]);
+    let path = |name: &str| home.path().join(name).display().to_string();
+    let find =
+        |variables: &[(&str, &str)]| rc(&gathered(&home, variables), "A", "s3://b/k").map(str::to_owned);
+    assert_eq!(find(&[]).as_deref(), Some("home"));
+    assert_eq!(find(&[("NCRCENV_HOME", &path("other"))]).as_deref(), Some("other"));
+    assert_eq!(find(&[("NCRCENV_RC", &path("single"))]).as_deref(), Some("single"));
+    assert_eq!(find(&[("NCRCENV_IGNORE", ""), ("NCRCENV_RC", &path("single"))]), None);
+}
+
+#[test]
+fn keys_for_http_become_settings() {
+    let text = "HTTP.PROXY.SERVER=http://p:1\nHTTP.SSL.CAINFO=~/ca.pem\nHTTP.TIMEOUT=7\nHTTP.USERAGENT=me/1\n\
+        HTTP.SSL.VALIDATE=0\n[https://h.org]HTTP.TIMEOUT=9\n";
+    let home = home(&[(".dodsrc", text)]);
+    let settings = gathered(&home, &[]);
+    let http = settings.http();
+    assert_eq!(http.proxy, Some(Secret::new("http://p:1")));
+    assert_eq!(http.certificates, Some(home.path().join("ca.pem")));
+    assert_eq!(http.user_agent.as_deref(), Some("me/1"));
+    assert_eq!(settings.duration(Key::Timeout), Some(Duration::from_secs(7)));
+    assert_eq!(settings.warnings().len(), 1);
+}
+
+#[test]
+fn plugins_are_not_taken_from_the_current_folder() {
+    let home = home(&[("here/.ncrc", "PLUGIN.PATH=/evil")]);
+    let environment = Environment::default().at_home(home.path()).in_folder(home.path().join("here"));
+    assert_eq!(Settings::gather(environment, None).unwrap().text(Key::PluginPath), None);
+    let environment = Environment::default().at_home(home.path().join("here"));
+    assert_eq!(Settings::gather(environment, None).unwrap().text(Key::PluginPath), Some("/evil"));
+}
