@@ -1,5 +1,6 @@
 //! Connections that are kept open, shared by all stores of one set of options.
 use crate::StoreOptions;
+use crate::net::{self, Service, Traffic};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
@@ -8,7 +9,6 @@ use rustls_platform_verifier::BuilderVerifierExt;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 /// Connections that are kept open; clones share them.
 #[derive(Clone, Default)]
@@ -17,17 +17,26 @@ pub struct Connections(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     client: OnceLock<Client>,
+    net: Arc<net::Shared>,
     marks: RandomState,
 }
 
-/// Longest wait for a connection.
-const CONNECT: Duration = Duration::from_secs(20);
 /// Most redirections followed.
 const REDIRECTIONS: usize = 10;
 
 impl Connections {
+    /// What sends the requests of stores.
+    pub(crate) fn service(&self, options: &StoreOptions) -> Result<Service> {
+        Ok(Service::new(self.client(options)?, options, &self.0.net))
+    }
+
+    /// What was sent and received so far.
+    pub fn traffic(&self) -> Traffic {
+        self.0.net.traffic()
+    }
+
     /// The client, made when it is first needed.
-    pub(crate) fn client(&self, options: &StoreOptions) -> Result<Client> {
+    fn client(&self, options: &StoreOptions) -> Result<Client> {
         if let Some(client) = self.0.client.get() {
             return Ok(client.clone());
         }
@@ -50,8 +59,7 @@ fn build(options: &StoreOptions) -> Result<Client> {
         .tls_backend_preconfigured(tls().map_err(|error| failed(&error))?)
         .http1_only()
         .referer(false)
-        .connect_timeout(CONNECT.min(options.timeout))
-        .read_timeout(options.timeout)
+        .connect_timeout(options.patience.connect.min(options.timeout))
         .redirect(redirections())
         .build()
         .map_err(|error| failed(&error.without_url()))

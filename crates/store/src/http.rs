@@ -1,23 +1,22 @@
 //! Objects of web servers, read by range requests.
 mod answer;
-mod retry;
 #[cfg(test)]
 pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
 use crate::connections::Connections;
+use crate::net::{self, Failure, Service};
 use crate::store::{Facts, LocalStore, Precondition, Store};
 use crate::url::percent_decoded;
 use crate::{StoreOptions, Url, key};
-use answer::{Answer, Whole};
+use answer::{Answer, Begun, Whole};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
-use reqwest::header::{ACCEPT_ENCODING, RANGE};
-use reqwest::{Client, RequestBuilder};
-use retry::Retries;
+use reqwest::Request;
+use reqwest::header::{ACCEPT_ENCODING, IF_MATCH, RANGE};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -33,9 +32,10 @@ pub struct HttpStore {
     slash: &'static str,
     query: Option<String>,
     login: Option<(String, Option<String>)>,
-    client: Client,
+    service: Service,
     limits: Limits,
-    retries: Retries,
+    /// Most bytes of an object whose server does not know ranges.
+    whole_bytes: u64,
     /// The object that a server without ranges sent last.
     whole: Mutex<Option<(ObjectId, Whole)>>,
 }
@@ -64,9 +64,9 @@ impl HttpStore {
             slash,
             query: url.query().map(str::to_owned),
             login: url.credentials().map(|(user, password)| (user.to_owned(), password.map(str::to_owned))),
-            client: connections.client(options)?,
+            service: connections.service(options)?,
             limits: options.limits.clone(),
-            retries: Retries { most: options.retries, first: retry::FIRST },
+            whole_bytes: options.whole_bytes,
             whole: Mutex::default(),
             id,
         };
@@ -79,7 +79,8 @@ impl HttpStore {
         if let Some(whole) = self.kept(object) {
             return Ok(Some(whole.blob(want)));
         }
-        let answer = self.retries.run(object, || self.ask(object, want)).await?;
+        let answer =
+            self.fetch(object, want).await.map_err(|failure| failure.error.at_object(object).by("http"))?;
         match answer {
             Answer::Absent => Ok(None),
             Answer::Part(blob) => Ok(Some(blob)),
@@ -100,28 +101,52 @@ impl HttpStore {
         kept.as_ref().filter(|(of, _)| of == object).map(|(_, whole)| whole.clone())
     }
 
-    async fn ask(&self, object: &ObjectId, want: &Want) -> std::result::Result<Answer, retry::Failure> {
-        let mut request = self.request(object);
-        if let Some(range) = range_of(want) {
-            request = request.header(RANGE, range);
+    /// Asks for bytes; what is left of an answer that broke off is asked for from there on.
+    async fn fetch(&self, object: &ObjectId, want: &Want) -> std::result::Result<Answer, Failure> {
+        let mut begun: Option<Begun> = None;
+        loop {
+            let response = self.service.send(|| self.request(object, want, begun.as_ref())).await?;
+            match answer::read(response, want, begun.take(), self).await? {
+                Ok(answer) => return Ok(answer),
+                Err((failure, so_far)) => {
+                    net::again(failure).await?;
+                    begun = so_far;
+                }
+            }
         }
-        let response = request.send().await.map_err(retry::Failure::of)?;
-        answer::read(response, want, &self.limits).await
     }
 
-    fn request(&self, object: &ObjectId) -> RequestBuilder {
+    fn request(
+        &self,
+        object: &ObjectId,
+        want: &Want,
+        begun: Option<&Begun>,
+    ) -> std::result::Result<Request, Failure> {
+        let mut request = self.service.get(&self.address(object)).header(ACCEPT_ENCODING, "identity");
+        let (range, state) = match begun {
+            Some(begun) => (Some(begun.rest()), begun.etag()),
+            None => (range_of(want), None),
+        };
+        if let Some(range) = range {
+            request = request.header(RANGE, range);
+        }
+        if let Some(state) = state {
+            request = request.header(IF_MATCH, state);
+        }
+        if let Some((user, password)) = &self.login {
+            request = request.basic_auth(user, password.as_deref());
+        }
+        request.build().map_err(Failure::of)
+    }
+
+    fn address(&self, object: &ObjectId) -> String {
         let path = match object.key() {
             "" => self.slash.to_owned(),
             key => format!("/{}", encoded(key)),
         };
         let query =
             object.query().or(self.query.as_deref()).map(|query| format!("?{query}")).unwrap_or_default();
-        let request =
-            self.client.get(format!("{}{path}{query}", self.base)).header(ACCEPT_ENCODING, "identity");
-        match &self.login {
-            Some((user, password)) => request.basic_auth(user, password.as_deref()),
-            None => request,
-        }
+        format!("{}{path}{query}", self.base)
     }
 }
 
@@ -185,7 +210,7 @@ impl Store for HttpStore {
     }
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
-        self.read(object, want).boxed()
+        net::operation(object, self.read(object, want)).boxed()
     }
 
     fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {

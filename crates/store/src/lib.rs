@@ -22,6 +22,7 @@ mod mapped;
 mod marker;
 mod memory;
 mod multipart;
+mod net;
 mod open;
 mod options;
 mod page;
@@ -50,6 +51,9 @@ pub use http::HttpStore;
 pub use mapped::MappedFile;
 pub use memory::MemoryStore;
 pub use multipart::Multipart;
+pub use net::Patience;
+#[cfg(feature = "net")]
+pub use net::Traffic;
 pub use open::{Opened, open, open_url};
 pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
 pub use registry::{Schemes, StoreFactory};

@@ -1,6 +1,6 @@
 //! Choices that all stores share.
 use crate::config::{Environment, Settings};
-use crate::{Handles, MemoryStore, Schemes};
+use crate::{Handles, MemoryStore, Patience, Schemes};
 use ncirrus_layout::Limits;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,6 +31,10 @@ pub struct StoreOptions {
     pub timeout: Duration,
     /// How often a request is tried again that may succeed later.
     pub retries: u32,
+    /// How slow a network may be, and how long requests are made again.
+    pub patience: Patience,
+    /// Most bytes of an object that is read whole because its server does not know ranges.
+    pub whole_bytes: u64,
     /// Whose name is used with object stores.
     pub credentials: Credentials,
     /// Settings of object stores by the names of their environment variables, in lower or upper case, such as
@@ -61,6 +65,8 @@ impl fmt::Debug for StoreOptions {
             .field("rewrite", &self.rewrite)
             .field("timeout", &self.timeout)
             .field("retries", &self.retries)
+            .field("patience", &self.patience)
+            .field("whole_bytes", &self.whole_bytes)
             .field("credentials", &self.credentials)
             .field("settings", &settings)
             .finish_non_exhaustive()
@@ -79,7 +85,9 @@ impl Default for StoreOptions {
             rewrite: false,
             scratch: None,
             timeout: Duration::from_secs(60),
-            retries: 5,
+            retries: 8,
+            patience: Patience::default(),
+            whole_bytes: 1 << 30,
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
             config: Arc::new(Settings::of_environment(Environment::of_process())),

@@ -1,15 +1,15 @@
 //! Making clients of the providers.
 use super::profile::{self, Profile};
+use crate::net::Connector;
 use crate::url::{Bucket, Fragment, Provider};
 use crate::{Credentials, StoreOptions};
 use ncirrus_layout::{Error, Result};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::client::{HttpClient, HttpConnector};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
-use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use object_store::{ObjectStore, RetryConfig};
 use std::env;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Built {
 }
 
 pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Built> {
-    let connector = Shared(options.connections.client(options)?);
+    let connector = Connector(options.connections.service(options)?);
     let built = match bucket.provider {
         Provider::S3 => amazon(bucket, fragment, options, connector)?.build().map(Built::of),
         Provider::Gcs => google(bucket, options, connector).build().map(Built::of),
@@ -46,7 +46,7 @@ fn amazon(
     bucket: &Bucket,
     fragment: &Fragment,
     options: &StoreOptions,
-    connector: Shared,
+    connector: Connector,
 ) -> Result<AmazonS3Builder> {
     let named = fragment.value("aws.profile").map(str::to_owned).or_else(|| env::var("AWS_PROFILE").ok());
     let is_nobody = matches!(named.as_deref(), Some("no" | "none"));
@@ -76,7 +76,7 @@ fn amazon(
     if is_nobody || is_anonymous(options, known) {
         builder = builder.with_skip_signature(true);
     }
-    Ok(builder.with_retry(retries(options)).with_http_connector(connector))
+    Ok(builder.with_retry(no_retries()).with_http_connector(connector))
 }
 
 fn with_profile(mut builder: AmazonS3Builder, profile: &Profile, with_keys: bool) -> AmazonS3Builder {
@@ -101,7 +101,7 @@ fn with_profile(mut builder: AmazonS3Builder, profile: &Profile, with_keys: bool
     }
 }
 
-fn google(bucket: &Bucket, options: &StoreOptions, connector: Shared) -> GoogleCloudStorageBuilder {
+fn google(bucket: &Bucket, options: &StoreOptions, connector: Connector) -> GoogleCloudStorageBuilder {
     let mut builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&bucket.name);
     for (name, value) in &options.settings {
         if let Ok(key) = name.to_ascii_lowercase().parse::<GoogleConfigKey>() {
@@ -114,10 +114,10 @@ fn google(bucket: &Bucket, options: &StoreOptions, connector: Shared) -> GoogleC
     let home = env::home_dir().unwrap_or_default();
     let known = has_any(GOOGLE) || home.join(GOOGLE_FILE).is_file();
     let builder = builder.with_skip_signature(is_anonymous(options, known));
-    builder.with_retry(retries(options)).with_http_connector(connector)
+    builder.with_retry(no_retries()).with_http_connector(connector)
 }
 
-fn azure(bucket: &Bucket, options: &StoreOptions, connector: Shared) -> MicrosoftAzureBuilder {
+fn azure(bucket: &Bucket, options: &StoreOptions, connector: Connector) -> MicrosoftAzureBuilder {
     let mut builder =
         MicrosoftAzureBuilder::from_env().with_container_name(&bucket.name).with_allow_http(true);
     for (name, value) in &options.settings {
@@ -132,7 +132,7 @@ fn azure(bucket: &Bucket, options: &StoreOptions, connector: Shared) -> Microsof
         builder = builder.with_endpoint(endpoint.clone());
     }
     let builder = builder.with_skip_signature(is_anonymous(options, has_any(AZURE)));
-    builder.with_retry(retries(options)).with_http_connector(connector)
+    builder.with_retry(no_retries()).with_http_connector(connector)
 }
 
 /// Environment variables that mean that somebody is known.
@@ -179,21 +179,9 @@ fn is_anonymous(options: &StoreOptions, known: bool) -> bool {
     }
 }
 
-fn retries(options: &StoreOptions) -> RetryConfig {
-    RetryConfig {
-        max_retries: usize::try_from(options.retries).unwrap_or(usize::MAX),
-        ..RetryConfig::default()
-    }
-}
-
-/// Gives the providers' clients the connections of all stores.
-#[derive(Debug)]
-struct Shared(reqwest::Client);
-
-impl HttpConnector for Shared {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(self.0.clone()))
-    }
+/// Requests are made again below, by the connector of all stores.
+fn no_retries() -> RetryConfig {
+    RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
 
 /// A file below the home directory, unless an environment variable names another.

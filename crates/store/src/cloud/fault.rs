@@ -1,4 +1,5 @@
 //! Failures of object stores in the words of the library.
+use crate::net::Failure;
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
 use std::error::Error as StdError;
 
@@ -11,19 +12,25 @@ pub(super) enum Fault {
     Conflict(&'static str),
     /// Not allowed.
     Denied(String),
+    /// Requests failed, though they were made again.
+    Failed(Error),
     /// Anything else.
     Other(Error),
 }
 
 impl Fault {
     pub(super) fn at(self, object: &ObjectId) -> Error {
-        let error = match self {
+        self.into_error().at_object(object).by("cloud")
+    }
+
+    /// The error, without its place.
+    pub(super) fn into_error(self) -> Error {
+        match self {
             Self::Absent => Error::not_found("no such object"),
             Self::Conflict(message) => Error::new(ErrorKind::Conflict, message),
             Self::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
-            Self::Other(error) => error,
-        };
-        error.at_object(object).by("cloud")
+            Self::Failed(error) | Self::Other(error) => error,
+        }
     }
 
     /// An object that is to be replaced and is not there was removed by someone else.
@@ -38,6 +45,9 @@ impl Fault {
 impl From<object_store::Error> for Fault {
     fn from(error: object_store::Error) -> Self {
         use object_store::Error as Found;
+        if let Some(failure) = Failure::below(&error) {
+            return Self::Failed(failure.error.clone());
+        }
         match error {
             Found::NotFound { .. } => Self::Absent,
             Found::AlreadyExists { .. } => Self::Conflict("exists already"),
@@ -49,7 +59,6 @@ impl From<object_store::Error> for Fault {
                 Self::Other(Error::unsupported(told(&error)))
             }
             Found::InvalidPath { .. } => Self::Other(Error::invalid(told(&error))),
-            // Requests were tried again before this was said.
             _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told(&error))),
         }
     }

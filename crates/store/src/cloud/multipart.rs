@@ -2,6 +2,7 @@
 use super::fault::Fault;
 use super::{CloudStore, path_of};
 use crate::multipart::Multipart;
+use crate::net::{Operation, operation};
 use crate::store::Precondition;
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -9,7 +10,7 @@ use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag};
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
-use object_store::{MultipartId, PutPayload};
+use object_store::{MultipartId, ObjectStoreExt, PutPayload};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,9 +56,24 @@ impl Upload {
             return Err(Error::internal("an upload lacks a part").at_object(&self.object));
         };
         self.store.check(&self.object, &self.path, &when).await?;
+        let count = sent.len();
         let put = self.parts.complete_multipart(&self.path, id, sent.into_values().collect()).await;
-        let put = put.map_err(|error| Fault::from(error).at(&self.object))?;
-        self.store.tag_of_put(&self.object, &self.path, put).await
+        match put.map_err(Fault::from) {
+            Ok(put) => self.store.tag_of_put(&self.object, &self.path, put).await,
+            Err(Fault::Absent) if Operation::is_in_doubt() => self.own_state(count).await,
+            Err(fault) => Err(fault.at(&self.object)),
+        }
+    }
+
+    /// The state of the object, if it was made of so many parts: an answer was lost, and the upload may be complete.
+    async fn own_state(&self, parts: usize) -> Result<Tag> {
+        let meta = self.store.objects.head(&self.path).await;
+        let meta = meta.map_err(|error| Fault::from(error).at(&self.object))?;
+        let etag = meta.e_tag.as_deref().unwrap_or_default().trim_matches('"');
+        if etag.ends_with(&format!("-{parts}")) {
+            return Ok(super::tag_of_meta(&meta));
+        }
+        Err(Fault::Conflict("the upload was ended by someone else").at(&self.object))
     }
 
     async fn take_back(&self) -> Result<()> {
@@ -75,15 +91,15 @@ impl Upload {
 
 impl Multipart for Upload {
     fn part(&self, index: usize, body: Bytes) -> BoxFuture<'_, Result<()>> {
-        self.send(index, body).boxed()
+        operation(&self.object, self.send(index, body)).boxed()
     }
 
     fn complete(&self, when: Precondition) -> BoxFuture<'_, Result<Tag>> {
-        self.finish(when).boxed()
+        operation(&self.object, self.finish(when)).boxed()
     }
 
     fn abort(&self) -> BoxFuture<'_, Result<()>> {
-        self.take_back().boxed()
+        operation(&self.object, self.take_back()).boxed()
     }
 }
 
@@ -96,7 +112,7 @@ impl fmt::Debug for Upload {
 /// What it means that a part could not be sent.
 pub(super) fn failure_of_part(error: object_store::Error) -> Error {
     match Fault::from(error) {
-        Fault::Other(error) => error,
+        Fault::Failed(error) | Fault::Other(error) => error,
         Fault::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
         Fault::Absent | Fault::Conflict(_) => {
             Error::new(ErrorKind::Conflict, "the upload was ended by someone else")

@@ -1,13 +1,14 @@
 //! What servers answer (RFC 9110).
-use super::retry::Failure;
+use super::HttpStore;
+use crate::net::{Answered, Failure, content_range};
 use crate::want;
 use bytes::{Bytes, BytesMut};
-use ncirrus_layout::{Blob, Error, ErrorKind, Limits, Tag, Want};
+use ncirrus_layout::{Blob, Error, ErrorKind, Tag, Want};
+use reqwest::StatusCode;
 use reqwest::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderName, LAST_MODIFIED, RETRY_AFTER,
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED,
 };
-use reqwest::{Response, StatusCode};
-use std::time::Duration;
+use std::ops::Range;
 
 /// What a server answered.
 #[derive(Debug)]
@@ -38,136 +39,214 @@ impl Whole {
     }
 }
 
-/// Most bytes of an object whose server does not know ranges.
-const MOST_WITHOUT_RANGES: u64 = 1 << 30;
+/// An answer of which some bytes came.
+#[derive(Debug)]
+pub(super) struct Begun {
+    /// The bytes of the object that the answer should have.
+    range: Range<u64>,
+    size: u64,
+    /// Whether the range is the whole object, and was not asked for as one.
+    is_whole: bool,
+    bytes: BytesMut,
+    tag: Tag,
+    /// The mark of the object's state, when bytes of two answers with it may be joined.
+    etag: Option<String>,
+}
 
-/// Reads an answer.
-pub(super) async fn read(response: Response, want: &Want, limits: &Limits) -> Result<Answer, Failure> {
+impl Begun {
+    /// The header that asks for the rest.
+    pub(super) fn rest(&self) -> String {
+        format!("bytes={}-{}", self.range.start + self.bytes.len() as u64, self.range.end - 1)
+    }
+
+    /// The state that the rest must be of.
+    pub(super) fn etag(&self) -> Option<&str> {
+        self.etag.as_deref()
+    }
+
+    /// Whether an answer of this place and state goes on where this one broke off.
+    fn goes_on(&self, (first, last, size): (u64, u64, u64), tag: &Tag) -> bool {
+        first == self.range.start + self.bytes.len() as u64
+            && (last, size) == (self.range.end - 1, self.size)
+            && *tag == self.tag
+    }
+
+    /// Whether asking for the rest alone makes sense.
+    fn is_worth_going_on(&self) -> bool {
+        self.etag.is_some()
+            && !self.bytes.is_empty()
+            && (self.bytes.len() as u64) < self.range.end - self.range.start
+    }
+
+    fn answer(self, want: &Want) -> Answer {
+        let bytes = self.bytes.freeze();
+        if self.is_whole {
+            return Answer::Whole(Whole { bytes, tag: self.tag });
+        }
+        let asked = want::resolve(want, self.size);
+        // For an empty range a byte was asked for.
+        let bytes = if asked.is_empty() { Bytes::new() } else { bytes };
+        Answer::Part(Blob { bytes, offset: asked.start, size: self.size, tag: self.tag })
+    }
+}
+
+/// An answer, or why it broke off and what came of it.
+pub(super) type Read = Result<Answer, (Failure, Option<Begun>)>;
+
+/// Reads an answer: to all that was asked for, or to the rest of one that broke off.
+pub(super) async fn read(
+    response: Answered,
+    want: &Want,
+    begun: Option<Begun>,
+    store: &HttpStore,
+) -> Result<Read, Failure> {
     let status = response.status();
-    match status {
-        StatusCode::PARTIAL_CONTENT | StatusCode::OK => check_encoding(&response)?,
-        _ => {}
+    if matches!(status, StatusCode::PARTIAL_CONTENT | StatusCode::OK) {
+        check_encoding(response.headers())?;
     }
     match status {
-        StatusCode::PARTIAL_CONTENT => part(response, want).await.map(Answer::Part),
-        StatusCode::OK => whole(response, want, limits).await.map(Answer::Whole),
-        StatusCode::RANGE_NOT_SATISFIABLE => nothing_there(&response).map(Answer::Part),
-        StatusCode::NOT_FOUND | StatusCode::GONE => Ok(Answer::Absent),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Failure::for_good(Error::new(
+        StatusCode::PARTIAL_CONTENT => match begun {
+            Some(begun) => rest(response, want, begun).await,
+            None => part(response, want).await,
+        },
+        StatusCode::OK => whole(response, want, begun.as_ref(), store).await,
+        StatusCode::RANGE_NOT_SATISFIABLE if begun.is_none() => Ok(Ok(nothing_there(response.headers())?)),
+        StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED => Err(changed()),
+        StatusCode::NOT_FOUND | StatusCode::GONE => Ok(Ok(Answer::Absent)),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Failure::lasting(Error::new(
             ErrorKind::Denied,
             format!("access denied: server answered {status}"),
         ))),
-        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Err(passing(&response)),
-        _ if status.is_server_error() => Err(passing(&response)),
         _ => {
             let error = Error::new(ErrorKind::Io { retryable: false }, format!("server answered {status}"));
-            Err(Failure::for_good(error))
+            Err(Failure::lasting(error))
         }
     }
 }
 
 /// Ranges of compressed bytes are not ranges of the object.
-fn check_encoding(response: &Response) -> Result<(), Failure> {
-    match header(response, &CONTENT_ENCODING) {
+fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
+    match text(headers, &CONTENT_ENCODING) {
         None | Some("" | "identity") => Ok(()),
-        Some(encoding) => Err(Failure::for_good(Error::unsupported(format!(
+        Some(encoding) => Err(Failure::lasting(Error::unsupported(format!(
             "server sends content encoding {encoding:?} unasked"
         )))),
     }
 }
 
-async fn part(response: Response, want: &Want) -> Result<Blob, Failure> {
-    let malformed = |message: &str| Failure::for_good(Error::malformed(message));
-    let place = header(&response, &CONTENT_RANGE).and_then(read_content_range);
-    let Some((first, last, size)) = place else {
+async fn part(response: Answered, want: &Want) -> Result<Read, Failure> {
+    let malformed = |message: &str| Failure::lasting(Error::malformed(message));
+    let Some((first, last, size)) = content_range(response.headers()) else {
         return Err(malformed("server sent a part without its place"));
     };
     let asked = want::resolve(want, size);
     // For an empty range a byte was asked for.
     let last_asked = asked.end.max((asked.start + 1).min(size));
-    let is_empty = asked.is_empty();
-    if (first != asked.start && !is_empty) || last > last_asked.saturating_sub(1) {
+    if (first != asked.start && !asked.is_empty()) || last > last_asked.saturating_sub(1) {
         return Err(malformed("server sent another part than was asked for"));
     }
-    let tag = tag_of(&response, size);
-    let bytes = body(response, last - first + 1).await?;
-    if bytes.len() as u64 != last - first + 1 {
-        return Err(Failure::passing("answer was cut off".to_owned(), None));
-    }
-    let bytes = if is_empty { Bytes::new() } else { bytes };
-    Ok(Blob { bytes, offset: asked.start, size, tag })
+    let begun = Begun {
+        range: first..last + 1,
+        size,
+        is_whole: false,
+        bytes: BytesMut::new(),
+        tag: tag_of(response.headers(), size),
+        etag: strong(response.headers()),
+    };
+    Ok(fill(response, begun, want, u64::MAX).await)
 }
 
-async fn whole(response: Response, want: &Want, limits: &Limits) -> Result<Whole, Failure> {
-    let most =
-        if *want == Want::All { limits.chunk_bytes } else { MOST_WITHOUT_RANGES.min(limits.chunk_bytes) };
-    let declared = header(&response, &CONTENT_LENGTH).and_then(|len| len.parse::<u64>().ok());
+/// The rest of an answer that broke off.
+async fn rest(response: Answered, want: &Want, begun: Begun) -> Result<Read, Failure> {
+    let Some(place) = content_range(response.headers()) else {
+        return Err(Failure::lasting(Error::malformed("server sent a part without its place")));
+    };
+    if !begun.goes_on(place, &tag_of(response.headers(), place.2)) {
+        return Err(changed());
+    }
+    Ok(fill(response, begun, want, u64::MAX).await)
+}
+
+async fn whole(
+    response: Answered,
+    want: &Want,
+    begun: Option<&Begun>,
+    store: &HttpStore,
+) -> Result<Read, Failure> {
+    let limit = store.limits.chunk_bytes;
+    let most = if *want == Want::All { limit } else { store.whole_bytes.min(limit) };
+    let declared = text(response.headers(), &CONTENT_LENGTH).and_then(|len| len.parse::<u64>().ok());
     let too_large = |len: u64| {
         let why = if *want == Want::All { "" } else { " and its server does not know ranges" };
-        Failure::for_good(Error::limit(format!("object has {len} bytes, more than the limit of {most}{why}")))
+        Failure::lasting(Error::limit(format!("object has {len} bytes, more than the limit of {most}{why}")))
     };
     if let Some(len) = declared.filter(|len| *len > most) {
         return Err(too_large(len));
     }
-    let state =
-        (header(&response, &ETAG).map(str::to_owned), header(&response, &LAST_MODIFIED).map(str::to_owned));
-    let bytes = body(response, most + 1).await?;
-    if bytes.len() as u64 > most {
-        return Err(too_large(bytes.len() as u64));
+    let size = declared.unwrap_or(u64::MAX);
+    let tag = tag_of(response.headers(), size);
+    if begun.is_some_and(|begun| begun.tag != tag) {
+        return Err(changed());
     }
-    if declared.is_some_and(|len| len != bytes.len() as u64) {
-        return Err(Failure::passing("answer was cut off".to_owned(), None));
+    let etag = strong(response.headers()).filter(|_| declared.is_some());
+    let fresh = Begun { range: 0..size, size, is_whole: true, bytes: BytesMut::new(), tag, etag };
+    match fill(response, fresh, want, most).await {
+        Ok(Answer::Whole(whole)) if whole.bytes.len() as u64 > most => {
+            Err(too_large(whole.bytes.len() as u64))
+        }
+        Ok(Answer::Whole(whole)) if declared.is_none() => Ok(Ok(Answer::Whole(whole.of_known_size()))),
+        other => Ok(other),
     }
-    let tag = tag(state.0.as_deref(), state.1.as_deref(), bytes.len() as u64);
-    Ok(Whole { bytes, tag })
 }
 
-/// The range starts behind the end of the object.
-fn nothing_there(response: &Response) -> Result<Blob, Failure> {
-    let size =
-        header(response, &CONTENT_RANGE).and_then(|place| place.strip_prefix("bytes */")?.parse().ok());
-    let Some(size) = size else {
-        return Err(Failure::for_good(Error::malformed("server refused the range without telling the size")));
-    };
-    Ok(Blob { bytes: Bytes::new(), offset: size, size, tag: tag_of(response, size) })
+impl Whole {
+    /// Without a mark of its state an object's state is told by its size, which is known now.
+    fn of_known_size(self) -> Self {
+        let tag = self.tag.as_str().replace(&u64::MAX.to_string(), &self.bytes.len().to_string());
+        Self { tag: Tag::new(tag), ..self }
+    }
 }
 
-/// Reads a body up to a number of bytes, a piece at a time.
-async fn body(mut response: Response, most: u64) -> Result<Bytes, Failure> {
-    let mut bytes = BytesMut::new();
-    while let Some(piece) = response.chunk().await.map_err(Failure::of)? {
-        bytes.extend_from_slice(&piece);
-        if bytes.len() as u64 > most {
+/// Adds the bytes of a body to those that are there; more than `most` are too many.
+async fn fill(response: Answered, mut begun: Begun, want: &Want, most: u64) -> Read {
+    let mut body = response.into_body();
+    while let Some(piece) = body.piece().await {
+        match piece {
+            Ok(piece) => begun.bytes.extend_from_slice(&piece),
+            Err(failure) => return Err((failure, Some(begun).filter(Begun::is_worth_going_on))),
+        }
+        if begun.bytes.len() as u64 > most {
             break;
         }
     }
-    Ok(bytes.freeze())
+    Ok(begun.answer(want))
 }
 
-/// First and last byte, and the size of the object.
-fn read_content_range(text: &str) -> Option<(u64, u64, u64)> {
-    let (place, size) = text.strip_prefix("bytes ")?.trim().split_once('/')?;
-    let (first, last) = place.split_once('-')?;
-    let (first, last, size) = (first.parse().ok()?, last.parse().ok()?, size.parse().ok()?);
-    (first <= last && last < size).then_some((first, last, size))
+/// The range starts behind the end of the object.
+fn nothing_there(headers: &HeaderMap) -> Result<Answer, Failure> {
+    let size = text(headers, &CONTENT_RANGE).and_then(|place| place.strip_prefix("bytes */")?.parse().ok());
+    let Some(size) = size else {
+        return Err(Failure::lasting(Error::malformed("server refused the range without telling the size")));
+    };
+    Ok(Answer::Part(Blob { bytes: Bytes::new(), offset: size, size, tag: tag_of(headers, size) }))
 }
 
-fn passing(response: &Response) -> Failure {
-    let after = header(response, &RETRY_AFTER).and_then(|wait| wait.parse().ok()).map(Duration::from_secs);
-    Failure::passing(format!("server answered {}", response.status()), after)
+fn changed() -> Failure {
+    Failure::lasting(Error::new(ErrorKind::Changed, "the object changed while it was read"))
 }
 
-fn tag_of(response: &Response, size: u64) -> Tag {
-    tag(header(response, &ETAG), header(response, &LAST_MODIFIED), size)
+/// A mark that two answers share only if they are of the same bytes.
+fn strong(headers: &HeaderMap) -> Option<String> {
+    text(headers, &ETAG).filter(|etag| etag.starts_with('"')).map(str::to_owned)
 }
 
-fn tag(etag: Option<&str>, modified: Option<&str>, size: u64) -> Tag {
-    match etag {
+fn tag_of(headers: &HeaderMap, size: u64) -> Tag {
+    match text(headers, &ETAG) {
         Some(etag) => Tag::new(etag),
-        None => Tag::new(format!("{}-{size}", modified.unwrap_or_default())),
+        None => Tag::new(format!("{}-{size}", text(headers, &LAST_MODIFIED).unwrap_or_default())),
     }
 }
 
-fn header<'a>(response: &'a Response, name: &HeaderName) -> Option<&'a str> {
-    response.headers().get(name)?.to_str().ok()
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
 }

@@ -18,6 +18,14 @@ pub(crate) enum Page {
     First(u32, Box<Page>, Box<Page>),
     /// Declares more bytes than it sends.
     Cut(Vec<u8>),
+    /// As `Ranged`, and ends the connection after so many bytes.
+    Broken(Vec<u8>, usize),
+    /// As `Ranged`, and sends nothing more after so many bytes.
+    Trickle(Vec<u8>, usize),
+    /// As `Ranged`, in another state.
+    Tagged(&'static str, Vec<u8>),
+    /// As `Ranged`, of ranges that are a byte too short.
+    Short(Vec<u8>),
 }
 
 /// A running server; it ends with the process.
@@ -96,20 +104,39 @@ fn turn(page: Option<&mut Page>) -> Page {
 }
 
 fn send(mut stream: TcpStream, page: &Page, range: Option<&str>) {
+    let ranged = |bytes: &[u8]| match range {
+        Some(range) => part(bytes, range),
+        None => whole(bytes),
+    };
     let (head, body) = match page {
-        Page::Ranged(bytes) => match range {
-            Some(range) => part(bytes, range),
-            None => (format!("200 OK\r\n{STATE}content-length: {}\r\n", bytes.len()), bytes.clone()),
-        },
-        Page::Whole(bytes) => {
-            (format!("200 OK\r\n{STATE}content-length: {}\r\n", bytes.len()), bytes.clone())
+        Page::Ranged(bytes) | Page::Broken(bytes, _) | Page::Trickle(bytes, _) => ranged(bytes),
+        Page::Tagged(etag, bytes) => {
+            let (head, body) = ranged(bytes);
+            (head.replace("\"1\"", etag), body)
         }
+        Page::Short(bytes) => {
+            let (first, last) = range.unwrap().trim_start_matches("bytes=").split_once('-').unwrap();
+            part(bytes, &format!("bytes={first}-{}", last.parse::<usize>().unwrap() - 1))
+        }
+        Page::Whole(bytes) => whole(bytes),
         Page::Cut(bytes) => (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone()),
         Page::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
         Page::First(..) => unreachable!("turned before"),
     };
     let _ = write!(stream, "HTTP/1.1 {head}connection: close\r\n\r\n");
-    let _ = stream.write_all(&body);
+    match page {
+        Page::Broken(_, len) => _ = stream.write_all(&body[..body.len().min(*len)]),
+        Page::Trickle(_, len) => {
+            let _ = stream.write_all(&body[..body.len().min(*len)]);
+            // Until the other side gives up.
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+        _ => _ = stream.write_all(&body),
+    }
+}
+
+fn whole(bytes: &[u8]) -> (String, Vec<u8>) {
+    (format!("200 OK\r\n{STATE}content-length: {}\r\n", bytes.len()), bytes.to_vec())
 }
 
 fn part(bytes: &[u8], range: &str) -> (String, Vec<u8>) {

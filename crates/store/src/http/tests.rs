@@ -1,6 +1,7 @@
 //! Against a small server that misbehaves in known ways.
 use super::server::{Page, Server};
 use super::*;
+use crate::Patience;
 use ncirrus_layout::ErrorKind;
 use std::time::Instant;
 
@@ -9,10 +10,21 @@ fn run<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 }
 
 fn connect(address: &str) -> (HttpStore, ObjectId) {
-    let options = StoreOptions { retries: 3, timeout: Duration::from_millis(500), ..StoreOptions::default() };
-    let (mut store, object) = HttpStore::connect(&Url::parse(address).unwrap(), &options).unwrap();
-    store.retries.first = Duration::from_millis(5);
-    (store, object)
+    connect_with(address, &options())
+}
+
+fn options() -> StoreOptions {
+    let patience = Patience {
+        first_wait: Duration::from_millis(5),
+        window: Duration::from_millis(200),
+        slowest: 1000,
+        ..Patience::default()
+    };
+    StoreOptions { retries: 3, timeout: Duration::from_millis(500), patience, ..StoreOptions::default() }
+}
+
+fn connect_with(address: &str, options: &StoreOptions) -> (HttpStore, ObjectId) {
+    HttpStore::connect(&Url::parse(address).unwrap(), options).unwrap()
 }
 
 fn get(address: &str, want: &Want) -> Result<Option<Blob>> {
@@ -104,10 +116,11 @@ fn passing_failures_are_tried_again() {
         assert_eq!(get(&server.url(path), &Want::All).unwrap().unwrap().bytes, digits());
     }
     let error = get(&server.url("/never"), &Want::All).unwrap_err();
-    assert_eq!(
-        (error.kind(), error.message()),
-        (ErrorKind::Io { retryable: true }, "server answered 503 Service Unavailable")
-    );
+    assert_eq!(error.kind(), ErrorKind::Io { retryable: true });
+    let told = "server answered 503 Service Unavailable; given up after 4 attempts in ";
+    assert!(error.message().starts_with(told), "{error}");
+    assert!(error.message().ends_with("s (4 x server answered 503 Service Unavailable)"), "{error}");
+    assert!(error.to_string().contains("/never"), "{error}");
     assert_eq!(server.requests().iter().filter(|request| *request == "/never").count(), 4);
     let start = Instant::now();
     assert!(get(&server.url("/later"), &Want::All).unwrap().is_some());
@@ -183,8 +196,8 @@ fn sizes_are_bounded() {
         ("/x", Page::Whole(digits())),
         ("/zip", Page::Status("200 OK\r\ncontent-encoding: gzip\r\n")),
     ]);
-    let (mut store, object) = connect(&server.url("/x"));
-    store.limits.chunk_bytes = 9;
+    let (store, object) =
+        connect_with(&server.url("/x"), &StoreOptions { whole_bytes: 9, ..StoreOptions::default() });
     let error = run(store.get(&object, &Want::Range(0..2))).unwrap_err();
     assert_eq!(
         error.message(),
@@ -202,6 +215,88 @@ fn nothing_is_listed_or_written() {
         ErrorKind::Unsupported
     );
     assert!(!store.facts().writable && !store.facts().lists && store.local().is_none());
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_read_on_from_there() {
+    let broken = |page: Page| Page::First(2, Box::new(page), Box::new(Page::Ranged(digits())));
+    let server = Server::start([
+        ("/cut", broken(Page::Broken(digits(), 4))),
+        ("/slow", broken(Page::Trickle(digits(), 4))),
+        ("/whole", Page::First(1, Box::new(Page::Cut(digits())), Box::new(Page::Ranged(digits())))),
+    ]);
+    for path in ["/cut", "/slow"] {
+        let blob = get(&server.url(path), &Want::Range(1..10)).unwrap().unwrap();
+        assert_eq!(blob.bytes, digits()[1..], "{path}");
+        let asked: Vec<String> =
+            server.requests().into_iter().filter(|request| request.starts_with(path)).collect();
+        assert_eq!(asked, ["1-9", "5-9", "9-9"].map(|range| format!("{path} bytes={range}")));
+    }
+    assert_eq!(get(&server.url("/whole"), &Want::All).unwrap().unwrap().bytes, digits());
+}
+
+#[test]
+fn an_object_that_changes_while_it_is_read_is_told_of() {
+    let other = Page::Tagged("\"2\"", digits());
+    let server = Server::start([
+        ("/x", Page::First(1, Box::new(Page::Broken(digits(), 4)), Box::new(other))),
+        (
+            "/y",
+            Page::First(
+                1,
+                Box::new(Page::Broken(digits(), 4)),
+                Box::new(Page::Status("412 Precondition Failed\r\n")),
+            ),
+        ),
+    ]);
+    for path in ["/x", "/y"] {
+        let error = get(&server.url(path), &Want::Range(0..10)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
+    }
+}
+
+#[test]
+fn answers_of_another_length_are_asked_for_again() {
+    let server = Server::start([
+        ("/short", Page::First(1, Box::new(Page::Short(digits())), Box::new(Page::Ranged(digits())))),
+        ("/always", Page::Short(digits())),
+    ]);
+    assert_eq!(get(&server.url("/short"), &Want::Range(0..8)).unwrap().unwrap().bytes, digits()[..8]);
+    let error = get(&server.url("/always"), &Want::Range(0..8)).unwrap_err();
+    assert!(error.message().starts_with("answer has 7 of 8 bytes; given up after 4 attempts"), "{error}");
+}
+
+#[test]
+fn a_session_makes_few_requests_of_a_broken_service_again_at_once() {
+    let server = Server::start([("/x", Page::Status("503 Busy\r\n"))]);
+    let patience = Patience { reserve: 2, longest: Duration::from_millis(150), ..options().patience };
+    let (store, object) =
+        connect_with(&server.url("/x"), &StoreOptions { patience, retries: 99, ..options() });
+    for _ in 0..3 {
+        run(store.get(&object, &Want::All)).unwrap_err();
+    }
+    let requests = server.requests().len();
+    assert!(requests <= 3 + 2 + 6, "{requests} requests");
+}
+
+#[test]
+fn a_server_that_asks_for_too_long_a_wait_is_given_up_at_once() {
+    let server = Server::start([("/x", Page::Status("429 Slow\r\nretry-after: 3600\r\n"))]);
+    let error = get(&server.url("/x"), &Want::All).unwrap_err();
+    let told = "server answered 429 Too Many Requests; the server asks to wait 3600 s";
+    assert_eq!(error.message(), told);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn every_request_is_counted() {
+    let busy = Box::new(Page::Status("503 Busy\r\n"));
+    let server = Server::start([("/x", Page::First(1, busy, Box::new(Page::Ranged(digits()))))]);
+    let options = options();
+    let (store, object) = connect_with(&server.url("/x"), &options);
+    run(store.get(&object, &Want::All)).unwrap();
+    let traffic = options.connections.traffic();
+    assert_eq!((traffic.requests, traffic.failed, traffic.received, traffic.sent), (2, 1, 10, 0));
 }
 
 #[cfg(feature = "zip")]

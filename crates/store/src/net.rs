@@ -1,0 +1,37 @@
+//! What lies below all stores that speak HTTP: time limits, repetition, checks of answers, traces.
+#[cfg(feature = "net")]
+mod answer;
+#[cfg(feature = "net")]
+mod bucket;
+#[cfg(feature = "cloud")]
+mod connector;
+#[cfg(feature = "net")]
+mod failure;
+#[cfg(feature = "net")]
+mod operation;
+mod patience;
+#[cfg(feature = "net")]
+mod record;
+#[cfg(feature = "net")]
+mod service;
+#[cfg(feature = "net")]
+mod watch;
+
+pub use patience::Patience;
+#[cfg(feature = "net")]
+pub use record::Traffic;
+
+#[cfg(feature = "http")]
+pub(crate) use answer::content_range;
+#[cfg(feature = "cloud")]
+pub(crate) use connector::Connector;
+#[cfg(feature = "net")]
+pub(crate) use failure::Failure;
+#[cfg(feature = "cloud")]
+pub(crate) use operation::Operation;
+#[cfg(feature = "net")]
+pub(crate) use operation::{again, operation};
+#[cfg(feature = "http")]
+pub(crate) use service::Answered;
+#[cfg(feature = "net")]
+pub(crate) use service::{Service, Shared};

@@ -1,0 +1,168 @@
+//! What answers say besides their bodies: whether to ask again, when, and whether they are what was asked for.
+use super::failure::Failure;
+use ncirrus_layout::{Error, ErrorKind};
+use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, DATE, HeaderMap, HeaderName, RANGE, RETRY_AFTER};
+use reqwest::{Method, StatusCode};
+use std::time::{Duration, SystemTime};
+
+/// What is remembered of a request until it is answered.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) method: Method,
+    range: Option<String>,
+    is_signed: bool,
+}
+
+impl Asked {
+    pub(super) fn new(request: &reqwest::Request) -> Self {
+        let headers = request.headers();
+        Self {
+            method: request.method().clone(),
+            range: text(headers, &RANGE).map(str::to_owned),
+            is_signed: headers.contains_key("x-amz-date") || headers.contains_key("x-ms-date"),
+        }
+    }
+}
+
+/// Whether an answer says that the same request may succeed later.
+pub(super) fn is_passing(status: StatusCode) -> bool {
+    matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+        || (status.is_server_error()
+            && !matches!(status, StatusCode::NOT_IMPLEMENTED | StatusCode::HTTP_VERSION_NOT_SUPPORTED))
+}
+
+/// The failure that a status means which may pass.
+pub(super) fn passing(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
+    let code = code(body).map(|code| format!(" ({code})")).unwrap_or_default();
+    let failure = Failure::passing(format!("server answered {status}{code}"));
+    // What is refused for being too much was not done.
+    let in_doubt = !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+    Failure { after: retry_after(headers, SystemTime::now()), in_doubt, ..failure }
+}
+
+/// Whether the answer's body decides what its status means.
+pub(super) fn needs_body(status: StatusCode, asked: &Asked) -> bool {
+    matches!(status, StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN | StatusCode::CONFLICT)
+        || (asked.method == Method::POST && status.is_success())
+}
+
+/// What a code in the body says that the status does not (names of Amazon's service, which others took over).
+pub(super) fn check_code(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    asked: &Asked,
+) -> Result<Code, Failure> {
+    match code(body) {
+        Some("RequestTimeout" | "ConditionalRequestConflict" | "OperationAborted") => {
+            Err(passing(status, headers, body))
+        }
+        // Some answers begin before their outcome is known.
+        Some("InternalError" | "SlowDown" | "ServiceUnavailable") if status.is_success() => {
+            Err(passing(status, headers, body))
+        }
+        Some("ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") => Ok(Code::Expired),
+        code => match clocks_differ(headers, SystemTime::now()) {
+            Some(told) if code == Some("RequestTimeTooSkewed") || is_refused(status, asked) => {
+                let error = Error::new(ErrorKind::Denied, format!("access denied: {told}"));
+                Err(Failure::lasting(error))
+            }
+            _ => Ok(Code::Other),
+        },
+    }
+}
+
+/// What a code means for the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Code {
+    Other,
+    /// The time of the credentials is over.
+    Expired,
+}
+
+fn is_refused(status: StatusCode, asked: &Asked) -> bool {
+    status == StatusCode::FORBIDDEN && asked.is_signed
+}
+
+/// How far clocks may differ before signatures are refused.
+const CLOCKS: Duration = Duration::from_secs(300);
+
+/// By how much the clocks differ, when it is too much for signatures.
+fn clocks_differ(headers: &HeaderMap, now: SystemTime) -> Option<String> {
+    let server = httpdate::parse_http_date(text(headers, &DATE)?).ok()?;
+    let (difference, word) = match now.duration_since(server) {
+        Ok(ahead) => (ahead, "ahead of"),
+        Err(behind) => (behind.duration(), "behind"),
+    };
+    let seconds = difference.as_secs();
+    (difference > CLOCKS).then(|| {
+        format!("the clock of this machine is {} min {} s {word} the server's", seconds / 60, seconds % 60)
+    })
+}
+
+/// The wait that a server asks for, in seconds or as a date.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let wait = text(headers, &RETRY_AFTER)?.trim();
+    if let Ok(seconds) = wait.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(wait).ok()?;
+    Some(until.duration_since(now).unwrap_or_default())
+}
+
+/// How many bytes the body has. A part must be the one that was asked for, whole.
+pub(super) fn body_len(
+    status: StatusCode,
+    headers: &HeaderMap,
+    asked: &Asked,
+) -> Result<Option<u64>, Failure> {
+    let is_empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if asked.method == Method::HEAD || is_empty {
+        return Ok(Some(0));
+    }
+    let declared = text(headers, &CONTENT_LENGTH).and_then(|len| len.trim().parse::<u64>().ok());
+    let place = (status == StatusCode::PARTIAL_CONTENT).then(|| content_range(headers)).flatten();
+    let Some((first, last, size)) = place else { return Ok(declared) };
+    let len = last - first + 1;
+    if let Some(declared) = declared.filter(|declared| *declared != len) {
+        return Err(Failure::passing(format!("answer declares {declared} bytes for a part of {len}")));
+    }
+    match asked.range.as_deref().and_then(asked_range) {
+        Some((start, end)) if first == start && last < end.min(size - 1) => {
+            Err(Failure::passing(format!("answer has {len} of {} bytes", end.min(size - 1) - start + 1)))
+        }
+        _ => Ok(Some(len)),
+    }
+}
+
+/// First and last byte of a range as it was asked for.
+fn asked_range(range: &str) -> Option<(u64, u64)> {
+    let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+/// First and last byte of a part, and the size of its object.
+pub(crate) fn content_range(headers: &HeaderMap) -> Option<(u64, u64, u64)> {
+    let (place, size) = text(headers, &CONTENT_RANGE)?.strip_prefix("bytes ")?.trim().split_once('/')?;
+    let (first, last) = place.split_once('-')?;
+    let (first, last, size) = (first.parse().ok()?, last.parse().ok()?, size.parse().ok()?);
+    (first <= last && last < size).then_some((first, last, size))
+}
+
+/// The code of an error in XML.
+fn code(body: &[u8]) -> Option<&str> {
+    let text = str::from_utf8(body.get(..body.len().min(CODE_WITHIN))?).ok()?;
+    let (_, error) = text.split_once("<Error")?;
+    let (_, rest) = error.split_once("<Code>")?;
+    Some(rest.split_once("</Code>")?.0).filter(|code| code.len() <= 64)
+}
+
+/// Bytes within which an error's code stands.
+const CODE_WITHIN: usize = 2048;
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! A reserve of repetitions that a session shares, so that a broken service is not hammered.
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many requests may be made again at once. It refills with time and with success.
+#[derive(Debug, Default)]
+pub(crate) struct Bucket(Mutex<Option<Level>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    /// Thousandths of repetitions; less than none when some wait for theirs.
+    millis: i64,
+    most: i64,
+    at: Instant,
+}
+
+/// Thousandths of a repetition per millisecond.
+const REFILL: i64 = 10;
+/// Thousandths of a repetition per success.
+const REWARD: i64 = 200;
+
+impl Bucket {
+    /// Takes a repetition: how long it has to wait.
+    pub(crate) fn take(&self, reserve: u32, now: Instant) -> Duration {
+        let mut level = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = i64::from(reserve) * 1000;
+        let level = level.get_or_insert(Level { millis: most, most, at: now });
+        let passed = now.saturating_duration_since(level.at).as_millis();
+        let passed = i64::try_from(passed).unwrap_or(i64::MAX);
+        level.millis = level.millis.saturating_add(passed.saturating_mul(REFILL)).min(level.most) - 1000;
+        level.at = now;
+        let missing = u64::try_from(-level.millis).unwrap_or(0);
+        Duration::from_millis(missing.div_ceil(REFILL.unsigned_abs()))
+    }
+
+    /// A request succeeded.
+    pub(crate) fn reward(&self) {
+        let mut level = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(level) = level.as_mut() {
+            level.millis = (level.millis + REWARD).min(level.most);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beyond_the_reserve_ten_per_second_are_let_through() {
+        let (bucket, start) = (Bucket::default(), Instant::now());
+        let waits: Vec<u64> = (0..5).map(|_| bucket.take(3, start).as_millis() as u64).collect();
+        assert_eq!(waits, [0, 0, 0, 100, 200]);
+        assert_eq!(bucket.take(3, start + Duration::from_millis(300)), Duration::ZERO);
+    }
+
+    #[test]
+    fn five_that_succeed_allow_one_more() {
+        let (bucket, start) = (Bucket::default(), Instant::now());
+        assert_eq!(bucket.take(1, start), Duration::ZERO);
+        (0..5).for_each(|_| bucket.reward());
+        assert_eq!(bucket.take(1, start), Duration::ZERO);
+        assert_eq!(bucket.take(1, start), Duration::from_millis(100));
+    }
+}

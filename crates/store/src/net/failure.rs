@@ -1,0 +1,87 @@
+//! Why requests fail.
+use ncirrus_layout::{Error, ErrorKind};
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a request failed, and whether it is worth making again.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    pub(crate) outlook: Outlook,
+    /// Wait that the server asks for.
+    pub(crate) after: Option<Duration>,
+    /// Whether the server may have done what it was asked to.
+    pub(crate) in_doubt: bool,
+}
+
+/// Whether a failure may pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outlook {
+    /// It stays.
+    Final,
+    /// It may pass.
+    Passing,
+    /// It may pass; the server was not reached.
+    Unreached,
+}
+
+impl Failure {
+    /// A failure that stays.
+    pub(crate) fn lasting(error: Error) -> Self {
+        Self { error, outlook: Outlook::Final, after: None, in_doubt: false }
+    }
+
+    /// A failure that may pass, of a request that may have been carried out.
+    pub(crate) fn passing(message: impl Into<String>) -> Self {
+        let error = Error::new(ErrorKind::Io { retryable: true }, message);
+        Self { error, outlook: Outlook::Passing, after: None, in_doubt: true }
+    }
+
+    /// A failure of the connection. The address stays out of the message: it may hold a signature.
+    pub(crate) fn of(error: reqwest::Error) -> Self {
+        let error = error.without_url();
+        let (what, outlook) = match &error {
+            error if error.is_redirect() => ("redirection was refused", Outlook::Final),
+            error if error.is_builder() => ("request cannot be made", Outlook::Final),
+            error if error.is_connect() => ("no connection", Outlook::Unreached),
+            error if error.is_timeout() => ("no answer in time", Outlook::Passing),
+            error if error.is_body() || error.is_decode() => ("answer was cut off", Outlook::Passing),
+            _ => ("connection failed", Outlook::Passing),
+        };
+        let message = match innermost(&error) {
+            Some(cause) => format!("{what}: {cause}"),
+            None => what.to_owned(),
+        };
+        let error = Error::new(ErrorKind::Io { retryable: outlook != Outlook::Final }, message);
+        Self { error, outlook, after: None, in_doubt: outlook == Outlook::Passing }
+    }
+
+    /// The failure below an error of a library that passed it on.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn below<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a Self> {
+        let mut error = error;
+        loop {
+            match error.downcast_ref() {
+                Some(failure) => return Some(failure),
+                None => error = error.source()?,
+            }
+        }
+    }
+}
+
+fn innermost(error: &dyn StdError) -> Option<&dyn StdError> {
+    let mut cause = error.source()?;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    Some(cause)
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.error.message())
+    }
+}
+
+impl StdError for Failure {}

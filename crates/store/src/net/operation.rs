@@ -1,0 +1,160 @@
+//! What a store is asked to do. All requests for it share one budget.
+use super::failure::{Failure, Outlook};
+use super::service::Service;
+use ncirrus_layout::{Error, ErrorKind, ObjectId};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+tokio::task_local! {
+    static CURRENT: Arc<Operation>;
+}
+
+/// What a store is asked to do with an object, for which requests are made.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    pub(super) store: String,
+    pub(super) object: String,
+    state: Mutex<State>,
+    /// What its requests are sent by.
+    service: OnceLock<Service>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    attempts: u32,
+    /// Failures since something succeeded, and when the first of them was.
+    failures: u32,
+    since: Option<Instant>,
+    /// Failures by what happened.
+    told: Vec<(String, u32)>,
+    in_doubt: bool,
+    expired: bool,
+}
+
+/// Runs what a store does with an object: its requests share one budget and bear its name.
+pub(crate) async fn operation<T>(object: &ObjectId, work: impl Future<Output = T>) -> T {
+    let operation = Operation::new(object.store.as_str(), object.key());
+    CURRENT.scope(Arc::new(operation), work).await
+}
+
+/// Waits until the rest of an answer that failed half way may be asked for.
+pub(crate) async fn again(failure: Failure) -> Result<(), Failure> {
+    let Some(operation) = Operation::current() else { return Err(failure) };
+    match operation.service.get() {
+        Some(service) => operation.again(failure, service).await,
+        None => Err(failure),
+    }
+}
+
+impl Operation {
+    pub(super) fn new(store: &str, object: &str) -> Self {
+        let (store, object) = (store.to_owned(), object.to_owned());
+        Self { store, object, state: Mutex::default(), service: OnceLock::new() }
+    }
+
+    /// That of the running task.
+    pub(crate) fn current() -> Option<Arc<Self>> {
+        CURRENT.try_with(Arc::clone).ok()
+    }
+
+    /// Whether a request that failed may have been carried out nevertheless.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn is_in_doubt() -> bool {
+        Self::current().is_some_and(|operation| operation.lock().in_doubt)
+    }
+
+    /// Whether credentials were refused since this was asked last, because their time is over.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn take_expired() -> bool {
+        Self::current().is_some_and(|operation| std::mem::take(&mut operation.lock().expired))
+    }
+
+    /// The number of the next attempt, from 1.
+    pub(super) fn begin(&self, service: &Service) -> u32 {
+        self.service.get_or_init(|| service.clone());
+        let mut state = self.lock();
+        state.attempts += 1;
+        state.attempts
+    }
+
+    /// An answer came whole.
+    pub(super) fn succeeded(&self) {
+        let mut state = self.lock();
+        (state.failures, state.since) = (0, None);
+        state.told.clear();
+    }
+
+    pub(super) fn note_expired(&self) {
+        self.lock().expired = true;
+    }
+
+    /// Waits until a request may be made again.
+    pub(super) async fn again(&self, failure: Failure, service: &Service) -> Result<(), Failure> {
+        let message = failure.error.message().to_owned();
+        let wait = self.judge(failure, service)?;
+        tracing::info!(
+            target: "ncirrus::retry",
+            store = self.store, object = self.object, wait = wait.as_secs_f64(), "{message}: trying again"
+        );
+        tokio::time::sleep(wait).await;
+        Ok(())
+    }
+
+    /// How long to wait, or why the request is given up.
+    fn judge(&self, failure: Failure, service: &Service) -> Result<Duration, Failure> {
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.in_doubt |= failure.in_doubt;
+        if failure.outlook == Outlook::Final {
+            return Err(failure);
+        }
+        state.count(failure.error.message());
+        let since = *state.since.get_or_insert(now);
+        let most = service.retries(failure.outlook == Outlook::Unreached);
+        if state.failures > most {
+            return Err(state.summary(failure, now, None));
+        }
+        let patience = &service.patience;
+        let wait = patience.wait(state.failures).saturating_add(failure.after.unwrap_or_default());
+        let wait = wait.max(service.shared.bucket.take(patience.reserve, now));
+        if now.saturating_duration_since(since).saturating_add(wait) > patience.longest {
+            let asked = failure.after.filter(|after| *after > patience.longest);
+            return Err(state.summary(failure, now, asked));
+        }
+        Ok(wait)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn count(&mut self, message: &str) {
+        self.failures += 1;
+        match self.told.iter_mut().find(|(told, _)| told == message) {
+            Some((_, times)) => *times += 1,
+            None => self.told.push((message.to_owned(), 1)),
+        }
+    }
+
+    /// The failure, with what happened how often.
+    fn summary(&self, failure: Failure, now: Instant, asked: Option<Duration>) -> Failure {
+        let mut message = failure.error.message().to_owned();
+        if self.failures > 1 {
+            let others: Vec<String> =
+                self.told.iter().map(|(told, times)| format!("{times} x {told}")).collect();
+            let seconds = self.since.map_or(0.0, |since| now.saturating_duration_since(since).as_secs_f64());
+            message = format!(
+                "{message}; given up after {} attempts in {seconds:.1} s ({})",
+                self.failures,
+                others.join(", ")
+            );
+        }
+        if let Some(asked) = asked {
+            message = format!("{message}; the server asks to wait {} s", asked.as_secs());
+        }
+        let error = Error::new(ErrorKind::Io { retryable: true }, message);
+        Failure { error, outlook: Outlook::Final, ..failure }
+    }
+}

@@ -1,0 +1,202 @@
+//! Sending requests until they are answered.
+use super::answer::{Asked, Code};
+use super::bucket::Bucket;
+use super::failure::Failure;
+use super::operation::Operation;
+use super::record::{Record, Tally, Traffic};
+use super::watch::Watched;
+use super::{Patience, answer};
+use crate::StoreOptions;
+use reqwest::{Client, Request, Url};
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// An answer whose body is still to come.
+pub(crate) type Answered = http::Response<Watched>;
+
+/// Sends requests of stores and makes them again while that may help.
+///
+/// This is the only place where requests are made again: what lies above is told not to.
+#[derive(Clone)]
+pub(crate) struct Service {
+    client: Client,
+    timeout: Duration,
+    retries: u32,
+    pub(super) patience: Patience,
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What all services of a session share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(super) bucket: Bucket,
+    pub(super) tally: Tally,
+    /// Hosts that answered before.
+    known: Mutex<HashSet<String>>,
+}
+
+impl Shared {
+    /// What was sent and received so far.
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.tally.read()
+    }
+
+    fn is_known(&self, host: &str) -> bool {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(host)
+    }
+
+    fn note(&self, host: &str) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.contains(host) {
+            known.insert(host.to_owned());
+        }
+    }
+}
+
+/// Bytes that are read of an answer that tells an error.
+const TOLD: usize = 64 << 10;
+/// Bytes that are read of an answer to a request that sends a body to be worked on.
+const REPLY: usize = 16 << 20;
+/// How often a server is called that never answered.
+const STRANGER: u32 = 2;
+/// Longest wait for the service that tells a machine about itself.
+const METADATA: Duration = Duration::from_secs(2);
+
+impl Service {
+    pub(crate) fn new(client: Client, options: &StoreOptions, shared: &Arc<Shared>) -> Self {
+        Self {
+            client,
+            timeout: options.timeout,
+            retries: options.retries,
+            patience: options.patience,
+            shared: Arc::clone(shared),
+        }
+    }
+
+    /// A request for an object.
+    #[cfg(feature = "http")]
+    pub(crate) fn get(&self, address: &str) -> reqwest::RequestBuilder {
+        self.client.get(address)
+    }
+
+    /// Sends a request, as often as it takes until the head of an answer is there.
+    pub(crate) async fn send(
+        &self,
+        make: impl Fn() -> Result<Request, Failure>,
+    ) -> Result<Answered, Failure> {
+        let mut operation = Operation::current();
+        loop {
+            let request = make()?;
+            let operation = operation.get_or_insert_with(|| Arc::new(of_request(request.url())));
+            let record = Record::new(self, Arc::clone(operation), &request);
+            match self.attempt(request, record).await {
+                Ok(answered) => return Ok(answered),
+                Err(failure) => operation.again(failure, self).await?,
+            }
+        }
+    }
+
+    /// How often a request is made again.
+    pub(super) fn retries(&self, is_unreached: bool) -> u32 {
+        if is_unreached { self.retries.min(STRANGER) } else { self.retries }
+    }
+
+    async fn attempt(&self, request: Request, mut record: Record) -> Result<Answered, Failure> {
+        let asked = Asked::new(&request);
+        let host = request.url().authority().to_owned();
+        let limit = self.limit(&request);
+        let answer = match tokio::time::timeout(limit, self.client.execute(request)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(self.unanswered(Failure::of(error), &host, record)),
+            Err(_) => {
+                let failure = Failure::passing(format!("no answer within {} s", limit.as_secs_f64()));
+                return Err(self.unanswered(failure, &host, record));
+            }
+        };
+        self.shared.note(&host);
+        record.answered(answer.status());
+        self.inspect(http::Response::from(answer), &asked, record).await
+    }
+
+    /// A connection that failed to a server that answered before may come back.
+    fn unanswered(&self, mut failure: Failure, host: &str, mut record: Record) -> Failure {
+        record.failed(failure.error.message());
+        if failure.outlook == super::failure::Outlook::Unreached && self.shared.is_known(host) {
+            failure.outlook = super::failure::Outlook::Passing;
+        }
+        failure
+    }
+
+    async fn inspect(
+        &self,
+        answer: http::Response<reqwest::Body>,
+        asked: &Asked,
+        record: Record,
+    ) -> Result<Answered, Failure> {
+        let (parts, body) = answer.into_parts();
+        let (status, headers) = (parts.status, &parts.headers);
+        let needs_body = answer::needs_body(status, asked);
+        let pace = if needs_body || !status.is_success() {
+            // Some work for minutes, and send a blank now and then.
+            (1, self.timeout)
+        } else {
+            (self.patience.least(), self.patience.window)
+        };
+        let len = answer::body_len(status, headers, asked);
+        let mut body = Watched::new(body, len.as_ref().ok().copied().flatten(), pace, record);
+        if let Err(failure) = len {
+            return Err(body.refuse(failure));
+        }
+        if answer::is_passing(status) {
+            let told = body.collect(TOLD).await.unwrap_or_default();
+            return Err(body.refuse(answer::passing(status, headers, &told)));
+        }
+        if !needs_body {
+            return Ok(http::Response::from_parts(parts, body));
+        }
+        let told = body.collect(if status.is_success() { REPLY } else { TOLD }).await?;
+        match answer::check_code(status, headers, &told, asked) {
+            Err(failure) => return Err(body.refuse(failure)),
+            Ok(Code::Expired) => _ = body.operation().map(|operation| operation.note_expired()),
+            Ok(Code::Other) => {}
+        }
+        Ok(http::Response::from_parts(parts, Watched::ready(told)))
+    }
+
+    /// Longest wait for the head of an answer. What is sent along may take its time.
+    fn limit(&self, request: &Request) -> Duration {
+        if is_metadata(request.url()) {
+            return self.timeout.min(METADATA);
+        }
+        self.timeout.saturating_add(self.patience.time_for(body_len(request)))
+    }
+}
+
+/// Bytes that are sent along.
+pub(super) fn body_len(request: &Request) -> u64 {
+    let body = request.body().map(http_body::Body::size_hint);
+    body.map_or(0, |hint| hint.lower())
+}
+
+/// A request that no store named: by its address, without what may be secret.
+fn of_request(url: &Url) -> Operation {
+    Operation::new(&format!("{}://{}", url.scheme(), host_of(url)), url.path().trim_start_matches('/'))
+}
+
+fn host_of(url: &Url) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}{port}", url.host_str().unwrap_or_default())
+}
+
+/// Whether an address is that of the service that tells a machine about itself: where there is none, nobody answers.
+fn is_metadata(url: &Url) -> bool {
+    matches!(url.host_str(), Some("169.254.169.254" | "[fd00:ec2::254]" | "metadata.google.internal"))
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Service")
+    }
+}

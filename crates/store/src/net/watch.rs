@@ -1,0 +1,171 @@
+//! Bodies of answers, watched while they come: they are as long as they should be, and not too slow.
+use super::failure::Failure;
+use super::operation::Operation;
+use super::record::Record;
+use bytes::{Bytes, BytesMut};
+use http_body::{Body as _, Frame};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// The body of an answer.
+pub(crate) struct Watched {
+    body: reqwest::Body,
+    /// Bytes still to come, if that is known.
+    left: Option<u64>,
+    pace: Option<Pace>,
+    record: Option<Record>,
+}
+
+/// How fast bytes must come.
+struct Pace {
+    least: u64,
+    window: Duration,
+    end: Pin<Box<Sleep>>,
+    so_far: u64,
+}
+
+impl Watched {
+    /// A body of `len` bytes, if that is known, of which at least `least` come within each window.
+    pub(super) fn new(
+        body: reqwest::Body,
+        len: Option<u64>,
+        (least, window): (u64, Duration),
+        record: Record,
+    ) -> Self {
+        let pace = Pace { least, window, end: Box::pin(sleep(window)), so_far: 0 };
+        let mut watched = Self { body, left: len, pace: Some(pace), record: Some(record) };
+        if len == Some(0) {
+            watched.done();
+        }
+        watched
+    }
+
+    /// A body that is there already.
+    pub(super) fn ready(body: Bytes) -> Self {
+        Self { left: None, body: body.into(), pace: None, record: None }
+    }
+
+    /// The next bytes; `None` at the end.
+    pub(crate) async fn piece(&mut self) -> Option<Result<Bytes, Failure>> {
+        poll_fn(|context| self.poll_piece(context)).await
+    }
+
+    /// All bytes, or the first `most` of them.
+    pub(super) async fn collect(&mut self, most: usize) -> Result<Bytes, Failure> {
+        let mut bytes = BytesMut::new();
+        while bytes.len() < most
+            && let Some(piece) = self.piece().await
+        {
+            bytes.extend_from_slice(&piece?);
+        }
+        bytes.truncate(most);
+        Ok(bytes.freeze())
+    }
+
+    /// Says why an answer that came is none.
+    pub(super) fn refuse(mut self, failure: Failure) -> Failure {
+        self.failed(&failure)
+    }
+
+    /// What is asked for the requests of which this is an answer.
+    pub(super) fn operation(&self) -> Option<Arc<Operation>> {
+        self.record.as_ref().map(|record| Arc::clone(&record.operation))
+    }
+
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
+        loop {
+            let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+                let Some(pace) = &mut self.pace else { return Poll::Pending };
+                let slow = ready!(pace.poll_slow(context));
+                return Poll::Ready(Some(Err(self.failed(&Failure::passing(slow)))));
+            };
+            return Poll::Ready(match frame.map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(piece))) => Some(self.take(piece)),
+                // Trailers say nothing.
+                Some(Ok(Err(_))) => continue,
+                Some(Err(error)) => Some(Err(self.failed(&Failure::of(error)))),
+                None => match self.left {
+                    Some(left) if left > 0 => Some(Err(
+                        self.failed(&Failure::passing(format!("answer was cut off {left} bytes early")))
+                    )),
+                    _ => {
+                        self.done();
+                        None
+                    }
+                },
+            });
+        }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<Bytes, Failure> {
+        let len = piece.len() as u64;
+        if let Some(pace) = &mut self.pace {
+            pace.so_far += len;
+        }
+        if let Some(record) = &mut self.record {
+            record.received(piece.len());
+        }
+        match &mut self.left {
+            Some(left) if *left < len => Err(self.failed(&Failure::passing("answer is longer than it says"))),
+            Some(left) => {
+                *left -= len;
+                if *left == 0 {
+                    self.done();
+                }
+                Ok(piece)
+            }
+            None => Ok(piece),
+        }
+    }
+
+    fn failed(&mut self, failure: &Failure) -> Failure {
+        if let Some(record) = &mut self.record {
+            record.failed(failure.error.message());
+        }
+        failure.clone()
+    }
+
+    fn done(&mut self) {
+        if let Some(record) = &mut self.record {
+            record.done();
+        }
+    }
+}
+
+impl Pace {
+    /// Ready when too little came within a window.
+    fn poll_slow(&mut self, context: &mut Context<'_>) -> Poll<String> {
+        loop {
+            ready!(self.end.as_mut().poll(context));
+            if self.so_far < self.least {
+                let seconds = self.window.as_secs_f64();
+                return Poll::Ready(format!("answer is too slow: {} bytes in {seconds} s", self.so_far));
+            }
+            self.so_far = 0;
+            let next = Instant::now() + self.window;
+            self.end.as_mut().reset(next);
+        }
+    }
+}
+
+#[cfg(feature = "cloud")]
+impl http_body::Body for Watched {
+    type Data = Bytes;
+    type Error = object_store::client::HttpError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let piece = ready!(self.poll_piece(context));
+        Poll::Ready(piece.map(|piece| piece.map(Frame::data).map_err(super::connector::error)))
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.left.map_or_else(http_body::SizeHint::default, http_body::SizeHint::with_exact)
+    }
+}
