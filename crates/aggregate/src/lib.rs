@@ -4,10 +4,27 @@
 //! aggregated variables in it.
 #![forbid(unsafe_code)]
 
+mod catalog;
+mod cf;
+mod cuts;
+mod describe;
+mod detect;
+mod entries;
+mod hide;
+mod index;
+mod keywords;
+mod lookup;
+mod names;
+mod overlay;
+mod subject;
+#[cfg(test)]
+mod testing;
+mod touched;
 pub mod write;
 
 use ncirrus_layout::{Catalog, ObjectId, OpenOptions, Overlay, Step, View};
 use std::sync::Arc;
+use subject::{Choices, Inner};
 
 /// Sees aggregated variables.
 #[derive(Debug, Default, Clone, Copy)]
@@ -20,11 +37,23 @@ impl Overlay for AggregateOverlay {
 
     fn over(
         &self,
-        _: &dyn View,
-        _: &ObjectId,
-        _: &Arc<dyn Catalog>,
-        _: &OpenOptions,
+        view: &dyn View,
+        root: &ObjectId,
+        catalog: &Arc<dyn Catalog>,
+        options: &OpenOptions,
     ) -> Step<Option<Arc<dyn Catalog>>> {
-        Ok(None)
+        if options.raw {
+            return Ok(None);
+        }
+        let inner = Inner { catalog: Arc::clone(catalog), model: catalog.tree(view)? };
+        let finds = detect::detect(view, &inner, options.lenient)?;
+        if finds.aggregated.is_empty() {
+            return Ok(None);
+        }
+        let substitutions = options.substitutions.iter();
+        let substitutions =
+            substitutions.map(|(name, value)| (names::bare(name).to_owned(), value.clone())).collect();
+        let choices = Arc::new(Choices { lenient: options.lenient, substitutions });
+        Ok(Some(Arc::new(overlay::overlay(view, root, inner, finds, &choices)?)))
     }
 }

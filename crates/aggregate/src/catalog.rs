@@ -1,0 +1,144 @@
+//! A dataset with its aggregated variables.
+use crate::describe::Description;
+use crate::detect::hide_own;
+use crate::index::Index;
+use crate::subject::{Inner, Subject};
+use ncirrus_layout::{
+    Aggregation, ByteOrder, Catalog, Error, Layout, Result, Source, Step, StoredType, View, Writing, both,
+};
+use ncirrus_model::{Atomic, Attributes, Model, NodeId, TypeRef, VarId};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+/// A dataset with its aggregated variables.
+#[derive(Debug)]
+pub(crate) struct AggregateCatalog {
+    pub(crate) inner: Inner,
+    /// The model that the reader sees.
+    pub(crate) model: Arc<Model>,
+    pub(crate) variables: HashMap<VarId, Aggregated>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) summary: String,
+}
+
+/// An aggregated variable.
+#[derive(Debug)]
+pub(crate) struct Aggregated {
+    pub(crate) subject: Arc<Subject>,
+    pub(crate) description: Description,
+    /// Made at the first read.
+    pub(crate) index: OnceLock<Index>,
+}
+
+impl AggregateCatalog {
+    fn index(&self, view: &dyn View, found: &Aggregated) -> Step<Index> {
+        if let Some(index) = found.index.get() {
+            return Ok(index.clone());
+        }
+        let subject = &found.subject;
+        let lengths: Vec<Option<u64>> = self.model.shape(subject.variable).into_iter().map(Some).collect();
+        let index = found.description.index(view, &self.inner, subject, &lengths);
+        let index = subject.locate(index)?;
+        Ok(found.index.get_or_init(|| index).clone())
+    }
+
+    fn aggregated(&self, view: &dyn View, found: &Aggregated) -> Step<Source> {
+        let subject = &found.subject;
+        let stored = self.stored(view, subject.variable);
+        let (index, (stored, resolver)) = both(self.index(view, found), stored)?;
+        Ok(Source {
+            layout: Layout::Mosaic { tiles: index.tiles },
+            stored,
+            extent: self.model.shape(subject.variable),
+            fill: subject.fill.clone(),
+            resolver,
+            swapped_fill: false,
+        })
+    }
+
+    /// What one element is: as in the scalar that stands for the variable.
+    fn stored(
+        &self,
+        view: &dyn View,
+        id: VarId,
+    ) -> Step<(StoredType, Option<Arc<dyn ncirrus_layout::Resolver>>)> {
+        match self.model.variable(id).map(|variable| variable.ty) {
+            Some(TypeRef::Atomic(atomic)) if atomic != Atomic::String => Ok((native(atomic), None)),
+            _ => {
+                let source = self.inner.catalog.source(view, id)?;
+                Ok((source.stored, source.resolver))
+            }
+        }
+    }
+
+    fn fault(&self, id: VarId) -> Result<()> {
+        let fault = self.model.variable(id).and_then(|variable| variable.fault.clone());
+        fault.map_or(Ok(()), |fault| Err(Error::from(fault)))
+    }
+}
+
+impl Catalog for AggregateCatalog {
+    fn tree(&self, _: &dyn View) -> Step<Arc<Model>> {
+        Ok(Arc::clone(&self.model))
+    }
+
+    fn attributes(&self, view: &dyn View, of: &[NodeId]) -> Step<Vec<Result<Attributes>>> {
+        let mut all = self.inner.catalog.attributes(view, of)?;
+        for (node, attributes) in of.iter().zip(&mut all) {
+            if let (NodeId::Variable(id), Ok(attributes)) = (node, attributes)
+                && self.variables.contains_key(id)
+            {
+                hide_own(attributes);
+            }
+        }
+        Ok(all)
+    }
+
+    fn source(&self, view: &dyn View, variable: VarId) -> Step<Source> {
+        self.fault(variable)?;
+        match self.variables.get(&variable) {
+            Some(found) => self.aggregated(view, found),
+            None => self.inner.catalog.source(view, variable),
+        }
+    }
+
+    fn aggregation(&self, view: &dyn View, variable: VarId) -> Step<Option<Aggregation>> {
+        self.fault(variable)?;
+        let found = self.variables.get(&variable);
+        found.map(|found| Ok(self.index(view, found)?.facts)).transpose()
+    }
+
+    fn kind(&self) -> &'static str {
+        self.inner.catalog.kind()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = self.inner.catalog.facts();
+        facts.push(("aggregation", self.summary.clone()));
+        facts
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.inner.catalog.warnings();
+        warnings.extend(self.warnings.iter().cloned());
+        warnings
+    }
+
+    fn writing(&self) -> Option<Arc<dyn Writing>> {
+        None
+    }
+}
+
+/// Elements as they are in memory.
+fn native(atomic: Atomic) -> StoredType {
+    let order = ByteOrder::NATIVE;
+    let size = u8::try_from(atomic.byte_len().unwrap_or(1)).unwrap_or(1);
+    match atomic {
+        Atomic::Char => StoredType::Char,
+        Atomic::Float | Atomic::Double => StoredType::Float { size, order },
+        Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64 => {
+            StoredType::Integer { size, signed: false, order }
+        }
+        _ => StoredType::Integer { size, signed: true, order },
+    }
+}

@@ -1,0 +1,175 @@
+//! CFA-0.6, the drafts after it, and CF-1.13 section 2.8: sizes along each dimension, and variables shaped as the array
+//! of fragments (cfa.md 4 and 5).
+mod map;
+mod tiles;
+
+#[cfg(test)]
+mod tests;
+
+use crate::entries::Entries;
+use crate::index::Index;
+use crate::keywords::{Generation, Terms, TermsContent, terms};
+use crate::names::Substitutions;
+use crate::subject::{Inner, Subject};
+use ncirrus_layout::{Aggregation, Error, Result, Step, View};
+use ncirrus_model::VarId;
+use std::sync::Arc;
+use tiles::{Content, Datasets, Tiles};
+
+/// How the fragments of a variable are described.
+#[derive(Debug)]
+pub(crate) struct Description {
+    generation: Generation,
+    map: VarId,
+    content: Described,
+    others: Vec<(String, Option<VarId>)>,
+}
+
+/// The variables that say what the fragments are.
+#[derive(Debug, Clone, Copy)]
+enum Described {
+    Datasets { names: VarId, variables: VarId, formats: Option<VarId> },
+    Values(VarId),
+}
+
+impl Description {
+    /// The description that an `aggregated_data` makes.
+    ///
+    /// # Errors
+    /// `Malformed` or `NotFound` when it breaks its convention as far as shapes and types tell.
+    pub(crate) fn new(inner: &Inner, subject: &Subject, text: Option<&str>) -> Result<Self> {
+        let text = text.ok_or_else(|| Error::malformed("aggregated_dimensions without aggregated_data"))?;
+        let Terms { generation, map, content, others } = terms(text, subject.choices.lenient)?;
+        let named = |name: &str| inner.named(subject, name);
+        let content = match content {
+            TermsContent::Datasets { names, variables, formats } => Described::Datasets {
+                names: named(&names)?,
+                variables: named(&variables)?,
+                formats: formats.map(|name| named(&name)).transpose()?,
+            },
+            TermsContent::Values(values) => Described::Values(named(&values)?),
+        };
+        let others = others.into_iter().map(|(keyword, name)| (keyword, named(&name).ok())).collect();
+        let description = Self { generation, map: named(&map)?, content, others };
+        description.entries(inner, subject)?;
+        Ok(description)
+    }
+
+    pub(crate) fn convention(&self) -> &'static str {
+        self.generation.name()
+    }
+
+    /// The variables that are not for the reader.
+    pub(crate) fn plumbing(&self) -> Vec<VarId> {
+        let mut all = vec![self.map];
+        match self.content {
+            Described::Datasets { names, variables, formats } => {
+                all.extend([names, variables]);
+                all.extend(formats);
+            }
+            Described::Values(values) => all.push(values),
+        }
+        all.extend(self.others.iter().filter_map(|(_, id)| *id));
+        all
+    }
+
+    /// What is ignored.
+    pub(crate) fn warnings(&self, subject: &Subject) -> Vec<String> {
+        let note = |(keyword, _): &(String, Option<VarId>)| {
+            format!("{}: the term {keyword} of aggregated_data is ignored", subject.path)
+        };
+        self.others.iter().map(note).collect()
+    }
+
+    /// Shape of the array of fragments, as its variable has it.
+    pub(crate) fn shape(&self, inner: &Inner, subject: &Subject) -> Option<Vec<u64>> {
+        let id = match self.content {
+            Described::Datasets { names, .. } => names,
+            Described::Values(values) => values,
+        };
+        let mut shape = inner.model.shape(id);
+        shape.truncate(subject.rank());
+        (shape.len() == subject.rank()).then_some(shape)
+    }
+
+    /// Where the fragments lie. Lengths of dimensions that nobody wrote are taken from the description.
+    ///
+    /// # Errors
+    /// A need, or what is wrong with the description.
+    pub(crate) fn index(
+        &self,
+        view: &dyn View,
+        inner: &Inner,
+        subject: &Arc<Subject>,
+        lengths: &[Option<u64>],
+    ) -> Step<Index> {
+        let content = self.content(view, inner, subject)?;
+        let map = Entries::integers(&inner.model, self.map)?;
+        let attributes = inner.attributes(view, &[self.map])?;
+        let rows = map::Rows { entries: &map, attributes: attributes.first(), subject, lengths };
+        let cuts = rows.cuts(view, content.grid(subject.rank()))?;
+        let shape: Vec<u64> = cuts.iter().map(crate::cuts::Cuts::count).collect();
+        content.check_rest(view, &shape)?;
+        let fragments = shape.iter().fold(1, |all: u64, count| all.saturating_mul(*count));
+        let facts = Aggregation { convention: self.convention(), shape: Some(shape), fragments };
+        let lengths = cuts.iter().map(crate::cuts::Cuts::end).collect();
+        let tiles = Tiles { subject: Arc::clone(subject), generation: self.generation, cuts, content };
+        Ok(Index { tiles: Arc::new(tiles), lengths, facts })
+    }
+
+    /// The content with what attributes say of it.
+    fn content(&self, view: &dyn View, inner: &Inner, subject: &Subject) -> Step<Content> {
+        let mut content = self.entries(inner, subject)?;
+        match (&mut content, self.content) {
+            (Content::Datasets(datasets), Described::Datasets { names, variables, .. }) => {
+                let attributes = inner.attributes(view, &[names, variables])?;
+                if let [of_names, of_variables] = attributes.as_slice() {
+                    datasets.substitutions = Substitutions::new(&subject.choices, of_names)?;
+                    datasets.names = datasets.names.clone().with_attributes(of_names);
+                    datasets.variables = datasets.variables.clone().with_attributes(of_variables);
+                }
+            }
+            (Content::Values { missing, .. }, Described::Values(id)) => {
+                let attributes = inner.attributes(view, &[id])?;
+                let fill = attributes.first().and_then(|attributes| attributes.find("_FillValue"));
+                *missing = fill.map(|fill| fill.values.clone());
+            }
+            _ => {}
+        }
+        Ok(content)
+    }
+
+    /// The variables of entries, whose shapes agree.
+    fn entries(&self, inner: &Inner, subject: &Subject) -> Result<Content> {
+        let (model, rank) = (&inner.model, subject.rank());
+        Entries::integers(model, self.map)?;
+        let Described::Datasets { names, variables, formats } = self.content else {
+            let Described::Values(id) = self.content else { return Err(Error::internal("no content")) };
+            return tiles::values(model, id, subject);
+        };
+        let names = Entries::texts(model, names)?;
+        let versions = match names.rank().checked_sub(rank) {
+            Some(0) => None,
+            Some(1) if self.generation == Generation::Cfa06 => names.shape.last().copied(),
+            // One fragment for scalar data may lie in an array of one element.
+            Some(1) if rank == 0 && names.shape == [1] => None,
+            _ => {
+                let (path, found) = (&names.path, names.rank());
+                let message = format!("{path} has {found} dimensions, the aggregated variable {rank}");
+                return Err(Error::malformed(message));
+            }
+        };
+        let shaped = |id: VarId| {
+            let entries = Entries::texts(model, id)?;
+            let grid = names.shape.get(..rank).unwrap_or_default();
+            if entries.is_scalar() || entries.shape == names.shape || entries.shape == grid {
+                return Ok(entries);
+            }
+            let (path, shape, wanted) = (&entries.path, &entries.shape, &names.shape);
+            Err(Error::malformed(format!("{path} has the shape {shape:?}, {} {wanted:?}", names.path)))
+        };
+        let (variables, formats) = (shaped(variables)?, formats.map(shaped).transpose()?);
+        let substitutions = Substitutions::of_caller(&subject.choices);
+        Ok(Content::Datasets(Box::new(Datasets { names, versions, variables, formats, substitutions })))
+    }
+}

@@ -1,0 +1,126 @@
+//! Sizes of the fragments along each dimension (cfa.md 4.1, 5.1).
+use crate::cuts::Cuts;
+use crate::entries::Entries;
+use crate::subject::Subject;
+use ncirrus_layout::{Error, Result, Step, View, join};
+use ncirrus_model::{Atomic, Attributes, Values, default_fill};
+
+/// Rows of sizes, one per dimension, each padded at its end with missing values.
+pub(super) struct Rows<'a> {
+    pub(super) entries: &'a Entries,
+    pub(super) attributes: Option<&'a Attributes>,
+    pub(super) subject: &'a Subject,
+    /// Lengths of the dimensions; `None` for those that nobody wrote.
+    pub(super) lengths: &'a [Option<u64>],
+}
+
+/// So many columns more than there are fragments are looked at.
+const SPARE: u64 = 1 << 12;
+
+impl Rows<'_> {
+    /// How each dimension is cut, when the array of fragments has that shape.
+    ///
+    /// # Errors
+    /// A need; `Malformed` when the sizes fit neither the array of fragments nor the dimensions.
+    pub(super) fn cuts(&self, view: &dyn View, grid: &[u64]) -> Step<Vec<Cuts>> {
+        let rank = self.subject.rank();
+        if rank == 0 {
+            return self.scalar(view);
+        }
+        let columns = match *self.entries.shape.as_slice() {
+            [rows, columns] if rows == rank as u64 => columns,
+            // A row alone is clear, but not what the conventions ask for.
+            [columns] if rank == 1 && self.subject.choices.lenient => columns,
+            _ => {
+                let (path, shape) = (&self.entries.path, &self.entries.shape);
+                let message = format!("{path} has the shape {shape:?}, {rank} rows were expected");
+                return Err(Error::malformed(message).into());
+            }
+        };
+        let rows = join(grid.iter().enumerate(), |(axis, count)| self.row(view, axis, columns, *count))?;
+        let cuts = rows.iter().zip(grid).enumerate().map(|(axis, (row, count))| self.cut(axis, row, *count));
+        Ok(cuts.collect::<Result<_>>()?)
+    }
+
+    /// Scalar data have one fragment of one element.
+    fn scalar(&self, view: &dyn View) -> Step<Vec<Cuts>> {
+        let shape = &self.entries.shape;
+        let elements = shape.iter().fold(1u64, |all, len| all.saturating_mul(*len));
+        let row = if elements == 1 {
+            self.entries.read(view, &vec![0; shape.len()], &vec![1; shape.len()])?
+        } else {
+            Values::Int(Vec::new())
+        };
+        match row.integer(0) {
+            Some(1) => Ok(Vec::new()),
+            _ => {
+                let path = &self.entries.path;
+                Err(Error::malformed(format!("{path} is not the 1 that scalar data need")).into())
+            }
+        }
+    }
+
+    /// The sizes along a dimension, with what follows them.
+    fn row(&self, view: &dyn View, axis: usize, columns: u64, count: u64) -> Step<Values> {
+        let wanted = if self.subject.choices.lenient { columns } else { count.saturating_add(SPARE) };
+        let wanted = wanted.min(columns);
+        let (start, count) = match self.entries.rank() {
+            1 => (vec![0], vec![wanted]),
+            _ => (vec![axis as u64, 0], vec![1, wanted]),
+        };
+        self.entries.read(view, &start, &count)
+    }
+
+    fn cut(&self, axis: usize, row: &Values, count: u64) -> Result<Cuts> {
+        let path = &self.entries.path;
+        let name = self.subject.dimensions.get(axis).map(String::as_str).unwrap_or_default();
+        let sizes = self
+            .sizes(row)
+            .map_err(|fact| Error::malformed(format!("{path}, the sizes along dimension {name}: {fact}")))?;
+        let found = sizes.len() as u64;
+        let fits = if self.subject.choices.lenient { found <= count } else { found == count };
+        if !fits {
+            let message =
+                format!("{path} has {found} sizes along dimension {name}, the array of fragments {count}");
+            return Err(Error::malformed(message));
+        }
+        let cuts = Cuts::from_sizes(&sizes)?;
+        match self.lengths.get(axis).copied().flatten() {
+            Some(len) if len != cuts.end() => {
+                let sum = cuts.end();
+                Err(Error::malformed(format!(
+                    "{path}: the sizes along dimension {name} make {sum}, its length is {len}"
+                )))
+            }
+            _ => Ok(cuts),
+        }
+    }
+
+    /// The sizes before the first missing one.
+    fn sizes(&self, row: &Values) -> std::result::Result<Vec<u64>, String> {
+        let missing = self.missing(row.atomic());
+        let is_missing = |at: usize| row.integer(at).is_some_and(|value| missing.contains(&value));
+        let count = (0..row.len()).find(|at| is_missing(*at)).unwrap_or(row.len());
+        if let Some(at) = (count..row.len()).find(|at| !is_missing(*at)) {
+            return Err(format!("a size at {at} after a missing one at {count}"));
+        }
+        if count == 0 {
+            return Err("there is none".to_owned());
+        }
+        let size = |at: usize| {
+            let value = row.integer(at).unwrap_or_default();
+            let size = u64::try_from(value).ok().filter(|size| *size > 0);
+            size.ok_or_else(|| format!("{value} is no size"))
+        };
+        (0..count).map(size).collect()
+    }
+
+    /// The values that stand for missing ones.
+    fn missing(&self, atomic: Option<Atomic>) -> Vec<i128> {
+        let named = |name: &str| Some(&self.attributes?.find(name)?.values);
+        let own = ["_FillValue", "missing_value"].into_iter().find_map(named);
+        let values = own.cloned().or_else(|| atomic.map(default_fill));
+        let values = values.unwrap_or(Values::Int(Vec::new()));
+        (0..values.len()).filter_map(|at| values.integer(at)).collect()
+    }
+}

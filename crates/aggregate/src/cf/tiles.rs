@@ -1,0 +1,310 @@
+//! The fragments that a region touches.
+use crate::cuts::Cuts;
+use crate::entries::{Entries, Texts};
+use crate::keywords::Generation;
+use crate::names::{Substitutions, check_format, has_scheme};
+use crate::subject::{Subject, fragment_error};
+use crate::touched::Touched;
+use ncirrus_layout::{
+    Error, Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
+};
+use ncirrus_model::{Atomic, Model, Region, Values, VarId};
+use std::sync::Arc;
+
+/// The fragments of a variable.
+#[derive(Debug)]
+pub(super) struct Tiles {
+    pub(super) subject: Arc<Subject>,
+    pub(super) generation: Generation,
+    pub(super) cuts: Vec<Cuts>,
+    pub(super) content: Content,
+}
+
+/// What the fragments are.
+#[derive(Debug)]
+pub(super) enum Content {
+    Datasets(Box<Datasets>),
+    /// One value each.
+    Values {
+        entries: Entries,
+        /// A value that stands for a missing one, besides those of the aggregated variable.
+        missing: Option<Values>,
+    },
+}
+
+/// The variables that name datasets and what is read of them.
+#[derive(Debug)]
+pub(super) struct Datasets {
+    pub(super) names: Entries,
+    /// Length of a further dimension of names that may each be taken (CFA-0.6).
+    pub(super) versions: Option<u64>,
+    pub(super) variables: Entries,
+    pub(super) formats: Option<Entries>,
+    pub(super) substitutions: Substitutions,
+}
+
+/// One value per fragment.
+///
+/// # Errors
+/// `Malformed` when the variable has another shape or type than the aggregated one asks for.
+pub(super) fn values(model: &Model, id: VarId, subject: &Subject) -> Result<Content> {
+    let is_text = subject.fill.atomic() == Some(Atomic::String);
+    let entries = if is_text { Entries::texts(model, id) } else { Entries::numbers(model, id) }?;
+    let (found, rank) = (entries.rank(), subject.rank());
+    if found != rank && !(rank == 0 && entries.shape == [1]) {
+        let path = &entries.path;
+        return Err(Error::malformed(format!(
+            "{path} has {found} dimensions, the aggregated variable {rank}"
+        )));
+    }
+    Ok(Content::Values { entries, missing: None })
+}
+
+/// The entries of the touched fragments.
+struct Read {
+    names: Texts,
+    variables: Texts,
+    formats: Option<Texts>,
+}
+
+impl TileIndex for Tiles {
+    fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
+        self.subject.locate(self.find(view, region))
+    }
+}
+
+impl Tiles {
+    fn find(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
+        let touched = Touched::new(&self.cuts, region, view.limits())?;
+        if touched.is_empty() {
+            return Ok(touched.tiles(|_, _, _| Ok(TileSource::Missing))?);
+        }
+        match &self.content {
+            Content::Values { entries, missing } => self.constants(view, &touched, entries, missing.as_ref()),
+            Content::Datasets(datasets) => {
+                let read = datasets.read(view, &touched)?;
+                Ok(touched.tiles(|cell, entry, _| self.fragment(datasets, &read, cell, entry))?)
+            }
+        }
+    }
+
+    fn constants(
+        &self,
+        view: &dyn View,
+        touched: &Touched,
+        entries: &Entries,
+        missing: Option<&Values>,
+    ) -> Step<Vec<Tile>> {
+        let (start, count) = (lead(entries, &touched.start, 0), lead(entries, &touched.count, 1));
+        let fill = &self.subject.fill;
+        let values = match fill.atomic() {
+            Some(Atomic::String) => strings(&entries.read_texts(view, &start, &count)?, &count)?,
+            _ => entries.read(view, &start, &count)?,
+        };
+        let constant = |entry: usize| {
+            let value = values.slice(entry..entry + 1);
+            let is_missing =
+                Some(&value) == missing || value.atomic() == Some(Atomic::String) && is_null(&value);
+            TileSource::Constant(if is_missing { fill.clone() } else { value })
+        };
+        Ok(touched.tiles(|_, entry, _| Ok(constant(entry)))?)
+    }
+
+    /// What one fragment is.
+    fn fragment(&self, datasets: &Datasets, read: &Read, cell: &[u64], entry: usize) -> Result<TileSource> {
+        let (names, variables, is_paired) = datasets.named(read, entry)?;
+        if names.is_empty() {
+            let address = datasets.address_in_master(read, entry)?;
+            return match (self.generation, address) {
+                (Generation::Cfa06, Some(address)) => Ok(self.in_master(cell, &address)),
+                (Generation::Cfa06, None) => Ok(TileSource::Missing),
+                _ if self.subject.choices.lenient => Ok(TileSource::Missing),
+                _ => Err(fragment_error(cell, &format!("{} has no name for it", datasets.names.path))),
+            };
+        }
+        self.check(datasets, read, cell, entry, &names)?;
+        if variables.is_empty() {
+            let path = &datasets.variables.path;
+            return Err(fragment_error(cell, &format!("{path} has no variable for it")));
+        }
+        let variables = variables.into_iter().map(|name| self.variable(&name)).collect();
+        Ok(self.source(cell, names, variables, is_paired))
+    }
+
+    /// Refuses names and formats that the convention does not allow.
+    fn check(
+        &self,
+        datasets: &Datasets,
+        read: &Read,
+        cell: &[u64],
+        entry: usize,
+        names: &[Arc<str>],
+    ) -> Result<()> {
+        if let (Some(formats), Some(texts)) = (&datasets.formats, &read.formats) {
+            let format = texts.get(datasets.place(formats, entry, 0))?;
+            check_format(format)
+                .map_err(|error| Error::unsupported(format!("fragment {cell:?}: {}", error.message())))?;
+        }
+        let strict = self.generation == Generation::Cf113 && !self.subject.choices.lenient;
+        let wrong = |name: &&Arc<str>| !has_scheme(name) && name.starts_with(['/', '#']);
+        match names.iter().find(wrong).filter(|_| strict) {
+            Some(name) => {
+                let fact = format!("{name:?} is neither a URI with a scheme nor a relative path");
+                Err(fragment_error(cell, &fact))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn variable(&self, name: &str) -> FragmentVariable {
+        match self.generation {
+            Generation::Cfa06 => FragmentVariable::Search { group: Arc::from("/"), name: Arc::from(name) },
+            _ => FragmentVariable::Path(Arc::from(name)),
+        }
+    }
+
+    /// A fragment that is a variable of the dataset that aggregates (CFA-0.6).
+    fn in_master(&self, cell: &[u64], address: &str) -> TileSource {
+        let group = Arc::clone(&self.subject.group_path);
+        let variable = FragmentVariable::Search { group, name: Arc::from(address) };
+        self.source(cell, Vec::new(), vec![variable], false)
+    }
+
+    fn source(
+        &self,
+        cell: &[u64],
+        names: Vec<Arc<str>>,
+        variables: Vec<FragmentVariable>,
+        is_paired: bool,
+    ) -> TileSource {
+        TileSource::Fragment(Arc::new(Fragment {
+            index: cell.to_vec(),
+            names,
+            variables,
+            is_paired,
+            shape: None,
+            axes: None,
+            units: None,
+            rules: Arc::clone(&self.subject.rules),
+        }))
+    }
+}
+
+impl Datasets {
+    fn read(&self, view: &dyn View, touched: &Touched) -> Step<Read> {
+        let read = |entries: &Entries| {
+            let (start, count) = (lead(entries, &touched.start, 0), lead(entries, &touched.count, 1));
+            entries.read_texts(view, &start, &count)
+        };
+        let names = [&self.names, &self.variables];
+        let formats = || join(&self.formats, read);
+        let (texts, mut formats) = both(join(names, read), formats())?;
+        let mut texts = texts.into_iter();
+        let (Some(names), Some(variables)) = (texts.next(), texts.next()) else {
+            return Err(Error::internal("entries that were not read").into());
+        };
+        Ok(Read { names, variables, formats: formats.pop() })
+    }
+
+    /// Where the entry of a fragment lies in what was read of a variable.
+    fn place(&self, entries: &Entries, entry: usize, version: usize) -> usize {
+        let versions = self.versions.and_then(|count| usize::try_from(count).ok());
+        match versions {
+            _ if entries.is_scalar() => 0,
+            Some(count) if entries.rank() == self.names.rank() => entry * count + version,
+            _ => entry,
+        }
+    }
+
+    /// The names of a fragment that are not missing, those nearby first, and the variables that go with them.
+    fn named(&self, read: &Read, entry: usize) -> Result<(Vec<Arc<str>>, Vec<String>, bool)> {
+        let count = self.versions.and_then(|count| usize::try_from(count).ok()).unwrap_or(1);
+        let mut found = Vec::new();
+        for version in 0..count {
+            let name = read.names.get(self.place(&self.names, entry, version))?;
+            let variable = read.variables.get(self.place(&self.variables, entry, version))?;
+            if let Some(name) = name {
+                let name = self.substitutions.apply(name);
+                found.push((name, variable.map(str::to_owned)));
+            }
+        }
+        found.sort_by_key(|(name, _)| has_scheme(name) && !name.starts_with("file:"));
+        let is_paired = found.len() > 1 && found.iter().all(|(_, variable)| variable.is_some());
+        let names = found.iter().map(|(name, _)| Arc::clone(name)).collect();
+        let mut variables: Vec<String> = found.into_iter().filter_map(|(_, variable)| variable).collect();
+        if !is_paired {
+            variables.dedup();
+        }
+        Ok((names, variables, is_paired))
+    }
+
+    /// The variable of a fragment that has no name; one for all applies only where there is a name.
+    fn address_in_master(&self, read: &Read, entry: usize) -> Result<Option<String>> {
+        if self.variables.is_scalar() {
+            return Ok(None);
+        }
+        Ok(read.variables.get(self.place(&self.variables, entry, 0))?.map(str::to_owned))
+    }
+}
+
+impl Content {
+    fn first(&self) -> &Entries {
+        match self {
+            Self::Datasets(datasets) => &datasets.names,
+            Self::Values { entries, .. } => entries,
+        }
+    }
+
+    /// Shape of the array of fragments.
+    pub(super) fn grid(&self, rank: usize) -> &[u64] {
+        self.first().shape.get(..rank).unwrap_or_default()
+    }
+
+    /// Checks that nothing lies outside an array of fragments that is smaller than its variable.
+    ///
+    /// # Errors
+    /// A need; `Malformed` when there is something.
+    pub(super) fn check_rest(&self, view: &dyn View, shape: &[u64]) -> Step<()> {
+        let (entries, rank) = (self.first(), shape.len());
+        let Self::Datasets(_) = self else { return Ok(()) };
+        for (axis, (count, held)) in shape.iter().zip(&entries.shape).enumerate() {
+            if count >= held {
+                continue;
+            }
+            let (mut start, mut box_count) = (vec![0; rank], vec![1; rank]);
+            let at = start.get_mut(axis).zip(box_count.get_mut(axis));
+            if let Some((start, box_count)) = at {
+                (*start, *box_count) = (*count, held - count);
+            }
+            let (start, count) = (lead(entries, &start, 0), lead(entries, &box_count, 1));
+            let texts = entries.read_texts(view, &start, &count)?;
+            let total = usize::try_from(count.iter().product::<u64>()).unwrap_or(usize::MAX);
+            for at in 0..total {
+                if texts.get(at)?.is_some() {
+                    let message = format!("{} has more names than there are sizes", entries.path);
+                    return Err(Error::malformed(message).into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A box of fragments as a box of entries: all of further dimensions, one entry where it is for all.
+fn lead(entries: &Entries, cells: &[u64], rest: u64) -> Vec<u64> {
+    if entries.is_scalar() {
+        return Vec::new();
+    }
+    let more = entries.shape.iter().skip(cells.len()).map(|len| if rest == 0 { 0 } else { *len });
+    cells.iter().copied().chain(more).collect()
+}
+
+fn strings(texts: &Texts, count: &[u64]) -> Result<Values> {
+    let total = usize::try_from(count.iter().product::<u64>()).unwrap_or(usize::MAX);
+    let all: Vec<Option<&str>> = (0..total).map(|at| texts.get(at)).collect::<Result<_>>()?;
+    Ok(Values::String(all.into_iter().collect()))
+}
+
+fn is_null(value: &Values) -> bool {
+    matches!(value, Values::String(strings) if strings.get(0).is_none())
+}

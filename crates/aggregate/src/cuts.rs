@@ -1,0 +1,158 @@
+//! How an axis is cut into cells.
+use ncirrus_layout::{Error, Result};
+use std::ops::Range;
+
+#[cfg(test)]
+mod tests;
+
+/// How an axis is cut into cells: neither starts nor ends descend. Cells may be empty, and elements may lie in none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Cuts {
+    /// Cells of `size` elements; the last one ends at `end`.
+    Even { size: u64, count: u64, end: u64 },
+    /// Cell `i` reaches from `i * (len / count)` to a cell's length further on, as S3netCDF4 computes it in floating
+    /// point (cfa.md 7.3): neighbours may lack an element or share one.
+    Scaled { len: u64, count: u64 },
+    /// One after the other; the first one starts at 0.
+    Ends(Vec<u64>),
+    /// Anywhere.
+    Spans(Vec<Range<u64>>),
+}
+
+/// A part of an axis: a cell, or elements in none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) range: Range<u64>,
+    pub(crate) cell: Option<u64>,
+}
+
+impl Cuts {
+    /// One cell that is the whole axis.
+    pub(crate) fn whole(len: u64) -> Self {
+        Self::Even { size: len, count: 1, end: len }
+    }
+
+    /// Cells of these sizes, one after the other.
+    ///
+    /// # Errors
+    /// `Malformed` when the sizes exceed 64 bits together.
+    pub(crate) fn from_sizes(sizes: &[u64]) -> Result<Self> {
+        let mut end = 0u64;
+        let mut ends = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            end = end.checked_add(*size).ok_or_else(|| Error::malformed("sizes beyond 2^64"))?;
+            ends.push(end);
+        }
+        let count = sizes.len() as u64;
+        match sizes.split_last() {
+            Some((last, first)) if first.iter().all(|size| Some(size) == sizes.first()) => {
+                let size = sizes.first().copied().unwrap_or(0);
+                Ok(if *last <= size { Self::Even { size, count, end } } else { Self::Ends(ends) })
+            }
+            _ => Ok(Self::Ends(ends)),
+        }
+    }
+
+    /// Cells at these places, when neither starts nor ends descend; else `None`.
+    pub(crate) fn from_spans(spans: Vec<Range<u64>>) -> Option<Self> {
+        let ordered = |pair: &[Range<u64>]| match pair {
+            [a, b] => a.start <= b.start && a.end <= b.end,
+            _ => true,
+        };
+        let sound = spans.iter().all(|span| span.start <= span.end) && spans.windows(2).all(ordered);
+        if !sound {
+            return None;
+        }
+        let starts = std::iter::once(0).chain(spans.iter().map(|span| span.end));
+        if spans.iter().zip(starts).all(|(span, start)| span.start == start) {
+            let sizes: Vec<u64> = spans.iter().map(|span| span.end - span.start).collect();
+            return Self::from_sizes(&sizes).ok();
+        }
+        Some(Self::Spans(spans))
+    }
+
+    /// Number of cells.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Self::Even { count, .. } | Self::Scaled { count, .. } => *count,
+            Self::Ends(ends) => ends.len() as u64,
+            Self::Spans(spans) => spans.len() as u64,
+        }
+    }
+
+    /// One more than the last element that lies in a cell.
+    pub(crate) fn end(&self) -> u64 {
+        self.count().checked_sub(1).map_or(0, |last| self.span(last).end)
+    }
+
+    /// The elements of a cell; none past the last one.
+    pub(crate) fn span(&self, cell: u64) -> Range<u64> {
+        let at = usize::try_from(cell).unwrap_or(usize::MAX);
+        match self {
+            Self::Even { size, end, .. } => {
+                let start = cell.saturating_mul(*size).min(*end);
+                start..start.saturating_add(*size).min(*end)
+            }
+            Self::Scaled { len, count } => scaled(*len, *count, cell),
+            Self::Ends(ends) => {
+                let start = at.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+                start..ends.get(at).copied().unwrap_or(start)
+            }
+            Self::Spans(spans) => spans.get(at).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The cells that may hold elements of a range: from the first to before the last.
+    pub(crate) fn touched(&self, range: &Range<u64>) -> Range<u64> {
+        let first = self.partition_point(|span| span.end <= range.start);
+        let last = self.partition_point(|span| span.start < range.end);
+        first..last.max(first)
+    }
+
+    /// A range as cells, whole ones, and what lies in none of them; empty cells are left out.
+    pub(crate) fn parts(&self, range: &Range<u64>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut at = range.start;
+        for cell in self.touched(range) {
+            let span = self.span(cell);
+            if span.is_empty() {
+                continue;
+            }
+            if at < span.start {
+                parts.push(Part { range: at..span.start, cell: None });
+            }
+            at = at.max(span.end);
+            parts.push(Part { range: span, cell: Some(cell) });
+        }
+        if at < range.end {
+            parts.push(Part { range: at..range.end, cell: None });
+        }
+        parts
+    }
+
+    /// The first cell for which `before` does not hold.
+    fn partition_point(&self, before: impl Fn(&Range<u64>) -> bool) -> u64 {
+        let (mut low, mut high) = (0, self.count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if before(&self.span(middle)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+#[expect(clippy::allow_attributes_without_reason, reason = "the writer's arithmetic is imitated")]
+fn scaled(len: u64, count: u64, cell: u64) -> Range<u64> {
+    if cell >= count {
+        return len..len;
+    }
+    let size = len as f64 / count as f64;
+    let start = cell as f64 * size;
+    let (start, end) = (start as u64, (start + size) as u64);
+    start.min(len)..end.min(len)
+}

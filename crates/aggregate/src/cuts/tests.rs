@@ -1,0 +1,100 @@
+use super::{Cuts, Part};
+use proptest::prelude::*;
+use std::ops::Range;
+
+/// Parts by looking at every cell.
+fn naive(spans: &[Range<u64>], range: &Range<u64>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut at = range.start;
+    for (cell, span) in spans.iter().enumerate() {
+        if span.is_empty() || span.end <= range.start || span.start >= range.end {
+            continue;
+        }
+        if at < span.start {
+            parts.push(Part { range: at..span.start, cell: None });
+        }
+        at = at.max(span.end);
+        parts.push(Part { range: span.clone(), cell: Some(cell as u64) });
+    }
+    if at < range.end {
+        parts.push(Part { range: at..range.end, cell: None });
+    }
+    parts
+}
+
+fn spans_of(steps: &[(u64, u64)]) -> Vec<Range<u64>> {
+    let mut at = 0;
+    let mut span = |(gap, size): &(u64, u64)| {
+        let start = at + gap;
+        at = start + size;
+        start..at
+    };
+    steps.iter().map(&mut span).collect()
+}
+
+proptest! {
+    #[test]
+    fn parts_are_those_of_a_list_of_cells(
+        steps in prop::collection::vec((0..2u64, 0..4u64), 0..12),
+        start in 0..20u64,
+        len in 0..20u64,
+    ) {
+        let spans = spans_of(&steps);
+        let cuts = Cuts::from_spans(spans.clone()).unwrap();
+        prop_assert_eq!(cuts.count(), spans.len() as u64);
+        let range = start..start + len;
+        if !range.is_empty() {
+            prop_assert_eq!(cuts.parts(&range), naive(&spans, &range));
+        }
+    }
+
+    #[test]
+    fn sizes_become_cells_one_after_the_other(sizes in prop::collection::vec(1..5u64, 1..10)) {
+        let cuts = Cuts::from_sizes(&sizes).unwrap();
+        let mut at = 0;
+        for (cell, size) in sizes.iter().enumerate() {
+            prop_assert_eq!(cuts.span(cell as u64), at..at + size);
+            at += size;
+        }
+        prop_assert_eq!(cuts.end(), at);
+    }
+
+    #[test]
+    fn scaled_cells_never_descend(len in 1..5000u64, count in 1..500u64, cell in 0..500u64) {
+        let cuts = Cuts::Scaled { len, count };
+        let (this, next) = (cuts.span(cell), cuts.span(cell + 1));
+        prop_assert!(this.start <= next.start && this.end <= next.end && this.end <= len);
+    }
+}
+
+#[test]
+fn equal_sizes_need_no_list() {
+    let cuts = Cuts::from_sizes(&[4, 4, 4, 2]).unwrap();
+    assert_eq!(cuts, Cuts::Even { size: 4, count: 4, end: 14 });
+    assert_eq!(Cuts::from_sizes(&[4, 4, 5]).unwrap(), Cuts::Ends(vec![4, 8, 13]));
+}
+
+#[test]
+fn a_billion_cells_cost_nothing() {
+    let cuts = Cuts::Even { size: 3, count: 1_000_000_000, end: 3_000_000_000 };
+    let parts = cuts.parts(&(1_499_999_999..1_500_000_001));
+    assert_eq!(parts.len(), 2);
+    assert_eq!(parts[0], Part { range: 1_499_999_997..1_500_000_000, cell: Some(499_999_999) });
+}
+
+#[test]
+fn cells_out_of_order_are_no_cuts() {
+    assert_eq!(Cuts::from_spans(vec![3..6, 0..3]), None);
+}
+
+#[test]
+fn the_arithmetic_of_s3netcdf4_loses_elements_as_it_does() {
+    // 13 by 6: the last cell ends at 12 or 13 depending on rounding; 13 / 6 * 5 + 13 / 6 = 12.999...
+    let cuts = Cuts::Scaled { len: 10, count: 2 };
+    assert_eq!((cuts.span(0), cuts.span(1)), (0..5, 5..10));
+}
+
+#[test]
+fn sizes_beyond_64_bits_are_refused() {
+    assert!(Cuts::from_sizes(&[u64::MAX, 1]).is_err());
+}

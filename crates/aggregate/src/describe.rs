@@ -1,0 +1,76 @@
+//! How the fragments of a variable are described, in any convention.
+use crate::cf;
+use crate::detect::Scheme;
+use crate::index::Index;
+use crate::subject::{Inner, Subject};
+use ncirrus_layout::{Error, Result, Step, View};
+use ncirrus_model::{GroupId, VarId};
+use std::sync::Arc;
+
+/// How the fragments of a variable are described.
+#[derive(Debug)]
+pub(crate) enum Description {
+    /// CFA-0.6, drafts, CF-1.13.
+    Terms(cf::Description),
+}
+
+impl Description {
+    /// The description that a scheme makes.
+    ///
+    /// # Errors
+    /// What is wrong with it as far as names, types and shapes tell.
+    pub(crate) fn new(inner: &Inner, subject: &Subject, scheme: &Scheme) -> Result<Self> {
+        match scheme {
+            Scheme::Terms { data, .. } => {
+                cf::Description::new(inner, subject, data.as_deref()).map(Self::Terms)
+            }
+            Scheme::Table { .. } => Err(Error::unsupported("CFA-0.5")),
+            Scheme::Json { .. } => Err(Error::unsupported("CFA-0.4")),
+        }
+    }
+
+    /// The convention, as `Conventions` would name it.
+    pub(crate) fn convention(&self) -> &'static str {
+        match self {
+            Self::Terms(terms) => terms.convention(),
+        }
+    }
+
+    /// The variables and the group that are not for the reader.
+    pub(crate) fn plumbing(&self) -> (Vec<VarId>, Option<GroupId>) {
+        match self {
+            Self::Terms(terms) => (terms.plumbing(), None),
+        }
+    }
+
+    /// What is ignored.
+    pub(crate) fn warnings(&self, subject: &Subject) -> Vec<String> {
+        match self {
+            Self::Terms(terms) => terms.warnings(subject),
+        }
+    }
+
+    /// Number of fragments, where the model tells.
+    pub(crate) fn fragments(&self, inner: &Inner, subject: &Subject) -> Option<u64> {
+        let shape = match self {
+            Self::Terms(terms) => terms.shape(inner, subject),
+        }?;
+        shape.iter().try_fold(1u64, |all, count| all.checked_mul(*count))
+    }
+
+    /// Where the fragments lie. Lengths of dimensions that nobody wrote are taken from the description.
+    ///
+    /// # Errors
+    /// A need, or what is wrong with the description.
+    pub(crate) fn index(
+        &self,
+        view: &dyn View,
+        inner: &Inner,
+        subject: &Arc<Subject>,
+        lengths: &[Option<u64>],
+    ) -> Step<Index> {
+        match self {
+            Self::Terms(terms) => terms.index(view, inner, subject, lengths),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Which variables of a dataset are aggregated (cfa.md 1.2).
+use crate::subject::Inner;
+use ncirrus_layout::{Error, Result, Step, View};
+use ncirrus_model::{Attribute, AttributeState, Attributes, NodeId, VarId};
+
+#[cfg(test)]
+mod tests;
+
+/// A variable that says of itself that it is aggregated.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) variable: VarId,
+    pub(crate) attributes: Attributes,
+    pub(crate) scheme: Result<Scheme>,
+}
+
+/// How it says so; dimensions are those that the data have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// CFA-0.6, drafts, CF-1.13: `aggregated_dimensions` and `aggregated_data`.
+    Terms { dimensions: String, data: Option<String> },
+    /// CFA-0.5: `cfa_dimensions` and `cfa_group`.
+    Table { dimensions: String, group: String },
+    /// CFA-0.4: `cfa_dimensions` and `cfa_array`.
+    Json { dimensions: String },
+}
+
+/// What was found in a dataset.
+#[derive(Debug, Default)]
+pub(crate) struct Finds {
+    pub(crate) aggregated: Vec<Found>,
+    /// Variables that only hold data for aggregated ones (CFA-0.4).
+    pub(crate) private: Vec<VarId>,
+}
+
+/// Attributes that describe aggregation, and are not for the reader.
+const OWN: [&str; 5] =
+    ["aggregated_dimensions", "aggregated_data", "cfa_dimensions", "cfa_array", "cfa_group"];
+/// The attribute that described fragments before CFA-0.4 (cfa.md 2.2).
+const OBSOLETE: &str = "nca_array";
+
+/// What is aggregated. One request for the attributes of all scalar variables; more only when one of them is
+/// aggregated, or when the attributes of others are at hand.
+///
+/// # Errors
+/// A need.
+pub(crate) fn detect(view: &dyn View, inner: &Inner, lenient: bool) -> Step<Finds> {
+    let model = &inner.model;
+    let is_scalar = |id: &VarId| model.variable(*id).is_some_and(|variable| variable.dims.is_empty());
+    let (scalars, arrays): (Vec<VarId>, Vec<VarId>) = model.variables().into_iter().partition(is_scalar);
+    let mut finds = Finds::default();
+    for (id, attributes) in readable(view, inner, &scalars)? {
+        finds.add(id, attributes, |scheme| scheme);
+    }
+    let is_at_hand = |id: &VarId| {
+        model.variable(*id).is_some_and(|variable| matches!(variable.attributes, AttributeState::Known(_)))
+    };
+    let any = !finds.aggregated.is_empty();
+    let arrays: Vec<VarId> = arrays.into_iter().filter(|id| any || is_at_hand(id)).collect();
+    for (id, attributes) in readable(view, inner, &arrays)? {
+        if role(&attributes).as_deref() == Some("cfa_private") {
+            finds.private.push(id);
+        } else if !lenient {
+            finds.add(id, attributes, |_| Err(Error::malformed("an aggregated variable that is no scalar")));
+        }
+    }
+    Ok(finds)
+}
+
+impl Finds {
+    fn add(
+        &mut self,
+        variable: VarId,
+        attributes: Attributes,
+        judge: impl Fn(Result<Scheme>) -> Result<Scheme>,
+    ) {
+        if role(&attributes).as_deref() == Some("cfa_private") {
+            self.private.push(variable);
+        } else if let Some(scheme) = scheme(&attributes) {
+            self.aggregated.push(Found { variable, attributes, scheme: judge(scheme) });
+        }
+    }
+}
+
+/// The attributes of variables, of those whose attributes can be read.
+fn readable(view: &dyn View, inner: &Inner, of: &[VarId]) -> Step<Vec<(VarId, Attributes)>> {
+    if of.is_empty() {
+        return Ok(Vec::new());
+    }
+    let nodes: Vec<NodeId> = of.iter().map(|id| NodeId::Variable(*id)).collect();
+    let attributes = inner.catalog.attributes(view, &nodes)?;
+    let pairs = of.iter().zip(attributes);
+    Ok(pairs.filter_map(|(id, attributes)| Some((*id, attributes.ok()?))).collect())
+}
+
+/// How a variable says that it is aggregated; `None` when it does not.
+fn scheme(attributes: &Attributes) -> Option<Result<Scheme>> {
+    if let Some(dimensions) = attributes.find("aggregated_dimensions") {
+        let data = attributes.find("aggregated_data").map(text).transpose();
+        let both = text(dimensions).and_then(|dimensions| Ok((dimensions, data?)));
+        return Some(both.map(|(dimensions, data)| Scheme::Terms { dimensions, data }));
+    }
+    let is_aggregated = role(attributes).as_deref() == Some("cfa_variable");
+    is_aggregated.then(|| {
+        let dimensions = attributes.find("cfa_dimensions").map_or(Ok(String::new()), text)?;
+        if let Some(group) = attributes.find("cfa_group") {
+            return Ok(Scheme::Table { dimensions, group: text(group)? });
+        }
+        match (attributes.find("cfa_array"), attributes.find(OBSOLETE)) {
+            (Some(_), _) => Ok(Scheme::Json { dimensions }),
+            (None, Some(_)) => {
+                Err(Error::unsupported(format!("{OBSOLETE}: aggregations of versions before CFA-0.4")))
+            }
+            (None, None) => Err(Error::malformed("a cfa_variable with neither cfa_group nor cfa_array")),
+        }
+    })
+}
+
+/// Removes the attributes that describe aggregation.
+pub(crate) fn hide_own(attributes: &mut Attributes) {
+    for name in OWN {
+        attributes.remove(name);
+    }
+    if role(attributes).is_some_and(|role| role.starts_with("cfa_")) {
+        attributes.remove("cf_role");
+    }
+}
+
+fn role(attributes: &Attributes) -> Option<String> {
+    attributes.find("cf_role")?.as_text().map(|role| role.trim().to_owned())
+}
+
+/// The text of an attribute; one without values is empty.
+fn text(attribute: &Attribute) -> Result<String> {
+    if attribute.values.is_empty() {
+        return Ok(String::new());
+    }
+    let text = attribute.as_text();
+    text.ok_or_else(|| Error::malformed(format!("the attribute {} is no text", attribute.name)))
+}

@@ -1,0 +1,166 @@
+//! Variables that hold one entry per fragment, read for the fragments that are wanted.
+use ncirrus_layout::{Error, Result, Step, VariableRef, View};
+use ncirrus_model::{Atomic, Attributes, AxisSelection, Model, Selection, Strings, TypeRef, Values, VarId};
+
+/// A variable with one entry per fragment, or one for all.
+#[derive(Debug, Clone)]
+pub(crate) struct Entries {
+    pub(crate) path: String,
+    /// Its lengths, without that of characters.
+    pub(crate) shape: Vec<u64>,
+    /// Length of a text, where texts are arrays of characters.
+    text_len: Option<u64>,
+    atomic: Atomic,
+    /// Texts that are missing, besides empty ones.
+    missing: Option<Vec<u8>>,
+}
+
+/// Texts of entries.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    strings: Strings,
+    path: String,
+    missing: Option<Vec<u8>>,
+}
+
+impl Entries {
+    /// A variable of texts: of strings, or of characters with a further dimension (netCDF-3).
+    ///
+    /// # Errors
+    /// `Malformed` when it holds something else.
+    pub(crate) fn texts(model: &Model, id: VarId) -> Result<Self> {
+        let mut entries = Self::numbers(model, id)?;
+        match entries.atomic {
+            Atomic::String => Ok(entries),
+            Atomic::Char => {
+                entries.text_len = entries.shape.pop();
+                Ok(entries)
+            }
+            other => {
+                let path = entries.path;
+                Err(Error::malformed(format!("{path} holds values of type {}, not texts", other.name())))
+            }
+        }
+    }
+
+    /// A variable of values of an atomic type.
+    ///
+    /// # Errors
+    /// `Malformed` when it holds something else.
+    pub(crate) fn numbers(model: &Model, id: VarId) -> Result<Self> {
+        let path = model.variable_path(id);
+        let ty = model.variable(id).map(|variable| variable.ty);
+        let Some(TypeRef::Atomic(atomic)) = ty else {
+            return Err(Error::malformed(format!("{path} holds values of a type that its file defines")));
+        };
+        Ok(Self { path, shape: model.shape(id), text_len: None, atomic, missing: None })
+    }
+
+    /// A variable of integers.
+    ///
+    /// # Errors
+    /// `Malformed` when it holds something else.
+    pub(crate) fn integers(model: &Model, id: VarId) -> Result<Self> {
+        let entries = Self::numbers(model, id)?;
+        if entries.atomic.is_integer() {
+            return Ok(entries);
+        }
+        let (path, name) = (entries.path, entries.atomic.name());
+        Err(Error::malformed(format!("{path} holds values of type {name}, not integers")))
+    }
+
+    /// Takes note of the text that stands for a missing one.
+    pub(crate) fn with_attributes(mut self, attributes: &Attributes) -> Self {
+        self.missing = attributes
+            .find("_FillValue")
+            .and_then(|attribute| attribute.as_text())
+            .filter(|text| !text.is_empty())
+            .map(String::into_bytes);
+        self
+    }
+
+    /// Number of dimensions, without that of characters.
+    pub(crate) fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Whether there is one entry for all.
+    pub(crate) fn is_scalar(&self) -> bool {
+        self.shape.is_empty()
+    }
+
+    /// The texts of a box of entries.
+    ///
+    /// # Errors
+    /// A need, or what reading fails with.
+    pub(crate) fn read_texts(&self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<Texts> {
+        let strings = match self.read(view, start, count)? {
+            Values::String(strings) => strings,
+            Values::Char(bytes) => self.split(&bytes, count),
+            _ => return Err(Error::internal(format!("{} holds no texts", self.path)).into()),
+        };
+        Ok(Texts { strings, path: self.path.clone(), missing: self.missing.clone() })
+    }
+
+    /// The values of a box of entries.
+    ///
+    /// # Errors
+    /// A need, `Limit` when they are too many, or what reading fails with.
+    pub(crate) fn read(&self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<Values> {
+        let slice =
+            |(start, count): (&u64, &u64)| AxisSelection::Slice { start: *start, count: *count, stride: 1 };
+        self.select(view, start.iter().zip(count).map(slice).collect())
+    }
+
+    /// The values of selected entries.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn select(&self, view: &dyn View, mut axes: Vec<AxisSelection>) -> Step<Values> {
+        let count = Selection::new(axes.clone()).element_count().unwrap_or(u64::MAX);
+        view.limits().count(count, &self.path)?;
+        if let Some(len) = self.text_len {
+            view.limits().metadata_len(count.saturating_mul(len), &self.path)?;
+            axes.push(AxisSelection::Slice { start: 0, count: len, stride: 1 });
+        }
+        let selection = Selection::new(axes);
+        let variable = VariableRef { dataset: None, path: self.path.clone() };
+        let values = view.values(&variable, &selection)?;
+        let expected = count.saturating_mul(self.text_len.unwrap_or(1));
+        if values.len() as u64 != expected {
+            let found = values.len();
+            return Err(Error::internal(format!("{}: {found} values where {expected} are", self.path)).into());
+        }
+        Ok(values)
+    }
+
+    /// Texts of a fixed length, without what they are padded with.
+    fn split(&self, bytes: &[u8], count: &[u64]) -> Strings {
+        let mut strings = Strings::new();
+        let len = self.text_len.and_then(|len| usize::try_from(len).ok()).unwrap_or(1);
+        if len == 0 {
+            (0..count.iter().product::<u64>()).for_each(|_| strings.push(None));
+            return strings;
+        }
+        for text in bytes.chunks(len) {
+            let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+            let text = text.get(..end).unwrap_or_default();
+            strings.push(Some(text.trim_ascii_end()));
+        }
+        strings
+    }
+}
+
+impl Texts {
+    /// The text of an entry; `None` when it is missing (cfa.md 4.3).
+    ///
+    /// # Errors
+    /// `Malformed` when it is no text.
+    pub(crate) fn get(&self, index: usize) -> Result<Option<&str>> {
+        let text = self.strings.get(index).filter(|text| !text.is_empty());
+        let text = text.filter(|text| Some(*text) != self.missing.as_deref());
+        text.map(std::str::from_utf8)
+            .transpose()
+            .map_err(|_| Error::malformed(format!("{}: entry {index} is no UTF-8", self.path)))
+    }
+}

@@ -1,0 +1,150 @@
+//! What `aggregated_data` says, and which convention says it so (cfa.md 1.3).
+use ncirrus_layout::{Error, Result};
+
+#[cfg(test)]
+mod tests;
+
+/// The conventions that use `aggregated_dimensions` and `aggregated_data`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Generation {
+    /// CFA-0.6, 0.6.1 and 0.6.2.
+    Cfa06,
+    /// The keywords of cfdm 1.12.0 and 1.12.1.
+    DraftA,
+    /// The keywords of earlier versions of CFAPyX.
+    DraftB,
+    /// CF-1.13, section 2.8.
+    Cf113,
+}
+
+impl Generation {
+    /// The convention as `Conventions` would name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Cfa06 => "CFA-0.6",
+            Self::DraftA | Self::DraftB => "CF-1.12 draft",
+            Self::Cf113 => "CF-1.13",
+        }
+    }
+}
+
+/// The variables that describe the fragments of an aggregated variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) generation: Generation,
+    /// Sizes of the fragments along each dimension.
+    pub(crate) map: String,
+    pub(crate) content: TermsContent,
+    /// Keywords that the convention does not know, with their variables: CFA-0.6 only.
+    pub(crate) others: Vec<(String, String)>,
+}
+
+/// What the fragments are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TermsContent {
+    /// Variables of datasets.
+    Datasets { names: String, variables: String, formats: Option<String> },
+    /// One value each.
+    Values(String),
+}
+
+/// Parses the attribute and tells the convention by the keywords.
+///
+/// # Errors
+/// `Malformed` when it is no list of pairs, or when the keywords fit no convention.
+pub(crate) fn terms(text: &str, lenient: bool) -> Result<Terms> {
+    let pairs = pairs(text)?;
+    let found = Found { pairs: &pairs, lenient };
+    found.known().ok_or_else(|| {
+        let names: Vec<&str> = pairs.iter().map(|(keyword, _)| keyword.as_str()).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        Error::malformed(format!("the keywords of aggregated_data fit no convention: {names}"))
+    })
+}
+
+/// `keyword: word` pairs separated by blanks or newlines, each keyword once.
+///
+/// # Errors
+/// `Malformed` when it is no such list.
+pub(crate) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let keyword = match word.strip_suffix(':') {
+            Some(keyword) => Some(keyword),
+            None => words.next_if_eq(&":").map(|_| word),
+        };
+        let keyword = keyword.filter(|keyword| !keyword.is_empty());
+        let (Some(keyword), Some(value)) = (keyword, words.next()) else {
+            return Err(Error::malformed(format!("{text:?} is no list of pairs \"keyword: variable\"")));
+        };
+        if pairs.iter().any(|(other, _)| other == keyword) {
+            return Err(Error::malformed(format!("the keyword {keyword} occurs twice in {text:?}")));
+        }
+        pairs.push((keyword.to_owned(), value.to_owned()));
+    }
+    Ok(pairs)
+}
+
+/// The pairs of an attribute.
+struct Found<'a> {
+    pairs: &'a [(String, String)],
+    lenient: bool,
+}
+
+impl Found<'_> {
+    /// The terms, when the keywords are those of a convention.
+    fn known(&self) -> Option<Terms> {
+        // `location` means sizes in 0.6 and names in the drafts: the whole set decides.
+        if self.get("file", true).is_some() {
+            return self.cfa06();
+        }
+        let (generation, map, names, variables, values) = self.generation()?;
+        let map = self.of(map)?;
+        let content = match (self.of(names), self.of(variables), self.of(values)) {
+            (Some(names), Some(variables), None) => {
+                TermsContent::Datasets { names, variables, formats: None }
+            }
+            (None, None, Some(value)) => TermsContent::Values(value),
+            _ => return None,
+        };
+        let count = if matches!(content, TermsContent::Values(_)) { 2 } else { 3 };
+        let terms = Terms { generation, map, content, others: Vec::new() };
+        (self.pairs.len() == count).then_some(terms)
+    }
+
+    /// The convention, and its keywords for sizes, names, variables and values.
+    fn generation(&self) -> Option<(Generation, &str, &str, &str, &str)> {
+        let any = |names: &[&str]| names.iter().any(|name| self.of(name).is_some());
+        if any(&["shape"]) {
+            Some((Generation::DraftB, "shape", "location", "address", "value"))
+        } else if any(&["variable", "unique_value"]) {
+            Some((Generation::DraftA, "map", "location", "variable", "unique_value"))
+        } else if any(&["uris", "identifiers", "unique_values"]) {
+            Some((Generation::Cf113, "map", "uris", "identifiers", "unique_values"))
+        } else {
+            None
+        }
+    }
+
+    fn cfa06(&self) -> Option<Terms> {
+        let standard = ["location", "file", "format", "address"];
+        let get = |name: &str| self.get(name, true);
+        let formats = Some(get("format")).filter(|format| self.lenient || format.is_some())?;
+        let content = TermsContent::Datasets { names: get("file")?, variables: get("address")?, formats };
+        let is_other =
+            |pair: &&(String, String)| !standard.iter().any(|name| pair.0.eq_ignore_ascii_case(name));
+        let others = self.pairs.iter().filter(is_other).cloned().collect();
+        Some(Terms { generation: Generation::Cfa06, map: get("location")?, content, others })
+    }
+
+    /// The value of a keyword whose case matters.
+    fn of(&self, keyword: &str) -> Option<String> {
+        self.get(keyword, self.lenient)
+    }
+
+    fn get(&self, keyword: &str, any_case: bool) -> Option<String> {
+        let is = |name: &str| if any_case { name.eq_ignore_ascii_case(keyword) } else { name == keyword };
+        self.pairs.iter().find(|(name, _)| is(name)).map(|(_, value)| value.clone())
+    }
+}

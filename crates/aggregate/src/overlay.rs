@@ -1,0 +1,214 @@
+//! From a dataset to the same with its aggregated variables.
+use crate::catalog::{AggregateCatalog, Aggregated};
+use crate::describe::Description;
+use crate::detect::{Finds, Found, Scheme, hide_own};
+use crate::hide::hide;
+use crate::subject::{Choices, Inner, Subject};
+use ncirrus_layout::{
+    Error, FragmentAbsence, FragmentPacking, FragmentRules, ObjectId, Result, Step, View, join_each,
+};
+use ncirrus_model::{
+    AttributeState, Attributes, DimId, DimensionLen, Endianness, Fault, FillValue, Model, Storage, TypeRef,
+    Values, VarId, default_fill,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+/// What is known of an aggregated variable, and its dimensions.
+struct Prepared {
+    subject: Arc<Subject>,
+    description: Description,
+    dims: Vec<DimId>,
+}
+
+/// The dataset as it is to be seen.
+///
+/// # Errors
+/// A need; what is wrong with a variable stays in its place.
+pub(crate) fn overlay(
+    view: &dyn View,
+    root: &ObjectId,
+    inner: Inner,
+    finds: Finds,
+    choices: &Arc<Choices>,
+) -> Step<AggregateCatalog> {
+    let prepared: Vec<Result<Prepared>> =
+        finds.aggregated.iter().map(|found| prepare(&inner, found, choices)).collect();
+    let lengths = unwritten(view, &inner, &prepared)?;
+    let mut overlay = Overlay { root, model: Model::clone(&inner.model), inner, warnings: Vec::new() };
+    overlay.grow(&lengths);
+    let mut variables = HashMap::new();
+    for ((found, prepared), length) in finds.aggregated.into_iter().zip(prepared).zip(lengths) {
+        let id = found.variable;
+        let sound = prepared.and_then(|prepared| length.map(|_| prepared));
+        overlay.show(id, found.attributes, sound.as_ref());
+        if let Ok(Prepared { subject, description, .. }) = sound {
+            variables.insert(id, Aggregated { subject, description, index: OnceLock::new() });
+        }
+    }
+    Ok(overlay.finish(variables, finds.private))
+}
+
+fn prepare(inner: &Inner, found: &Found, choices: &Arc<Choices>) -> Result<Prepared> {
+    let model = &inner.model;
+    let scheme = found.scheme.as_ref().map_err(Clone::clone)?;
+    let missing = || Error::internal("a variable that is not there");
+    let group = model.variable_group(found.variable).ok_or_else(missing)?;
+    let variable = model.variable(found.variable).ok_or_else(missing)?;
+    if let Some(fault) = &variable.fault {
+        return Err(fault.clone().into());
+    }
+    let (Scheme::Terms { dimensions, .. } | Scheme::Table { dimensions, .. } | Scheme::Json { dimensions }) =
+        scheme;
+    let names: Vec<String> = dimensions.split_whitespace().map(str::to_owned).collect();
+    let dim = |name: &String| {
+        let found = model.visible_dimension(group, name).or_else(|| model.dimension_at(name));
+        found.ok_or_else(|| Error::not_found(format!("no dimension {name}, which the aggregated data have")))
+    };
+    let dims = names.iter().map(dim).collect::<Result<_>>()?;
+    let mut attributes = found.attributes.clone();
+    hide_own(&mut attributes);
+    let subject = Subject {
+        variable: found.variable,
+        path: model.variable_path(found.variable),
+        group,
+        group_path: model.group_path(group).into(),
+        dimensions: names,
+        fill: missing_value(&attributes, variable.ty, variable.fill_value())?,
+        rules: Arc::new(rules(attributes, scheme, choices)),
+        choices: Arc::clone(choices),
+    };
+    let description = Description::new(inner, &subject, scheme)?;
+    Ok(Prepared { subject: Arc::new(subject), description, dims })
+}
+
+fn rules(attributes: Attributes, scheme: &Scheme, choices: &Choices) -> FragmentRules {
+    let (packing, absent) = match scheme {
+        Scheme::Terms { .. } => (FragmentPacking::Unpack, FragmentAbsence::Error),
+        Scheme::Table { .. } | Scheme::Json { .. } => (FragmentPacking::Same, FragmentAbsence::Fill),
+    };
+    FragmentRules { attributes, packing, absent, is_strict: !choices.lenient }
+}
+
+/// What missing elements hold: `_FillValue`, else `missing_value`, else the default of the type (cfa.md 6.5).
+fn missing_value(attributes: &Attributes, ty: TypeRef, fill: Option<Values>) -> Result<Values> {
+    let named = |name: &str| attributes.find(name).map(|attribute| attribute.values.slice(0..1));
+    let own = ["_FillValue", "missing_value"].into_iter().filter_map(named);
+    let mut fitting = own.filter(|value| value.is_of(ty) && value.len() == 1);
+    let default = || match ty {
+        TypeRef::Atomic(atomic) => Some(default_fill(atomic)),
+        TypeRef::User(_) => fill,
+    };
+    let value = fitting.next().or_else(default);
+    value.ok_or_else(|| Error::unsupported("aggregated data of a type without a fill value"))
+}
+
+/// Lengths that aggregated variables give to dimensions that nobody wrote (cfa.md 5.2); an error where the description
+/// that should tell is broken.
+fn unwritten(
+    view: &dyn View,
+    inner: &Inner,
+    all: &[Result<Prepared>],
+) -> Step<Vec<Result<Vec<(DimId, u64)>>>> {
+    join_each(all, |prepared| {
+        let Ok(prepared) = prepared else { return Ok(Vec::new()) };
+        let len = |dim: &DimId| match inner.model.dimension(*dim).map(|dimension| dimension.len) {
+            Some(DimensionLen::Unlimited(0)) => None,
+            Some(len) => Some(len.current()),
+            None => Some(0),
+        };
+        let lengths: Vec<Option<u64>> = prepared.dims.iter().map(len).collect();
+        if !lengths.contains(&None) {
+            return Ok(Vec::new());
+        }
+        let index = prepared.description.index(view, inner, &prepared.subject, &lengths)?;
+        let found = prepared.dims.iter().zip(lengths).zip(index.lengths);
+        Ok(found.filter(|((_, len), _)| len.is_none()).map(|((dim, _), len)| (*dim, len)).collect())
+    })
+}
+
+/// A model in the making.
+struct Overlay<'a> {
+    root: &'a ObjectId,
+    inner: Inner,
+    model: Model,
+    warnings: Vec<String>,
+}
+
+impl Overlay<'_> {
+    fn grow(&mut self, lengths: &[Result<Vec<(DimId, u64)>>]) {
+        for (dim, len) in lengths.iter().flatten().flatten() {
+            // The dimension is there and unlimited: nothing can fail.
+            _ = self.model.grow(*dim, *len);
+        }
+    }
+
+    /// Makes a scalar an aggregated variable, or marks it as damaged.
+    fn show(
+        &mut self,
+        id: VarId,
+        mut attributes: Attributes,
+        prepared: std::result::Result<&Prepared, &Error>,
+    ) {
+        let path = self.model.variable_path(id);
+        let Some(variable) = self.model.variable_mut(id) else { return };
+        match prepared {
+            Ok(prepared) => {
+                hide_own(&mut attributes);
+                variable.dims.clone_from(&prepared.dims);
+                variable.storage = Storage::Virtual;
+                variable.endianness = Endianness::Native;
+                variable.filters.clear();
+                if !matches!(variable.fill, FillValue::Own(_)) {
+                    variable.fill = FillValue::Default;
+                }
+                self.warnings.extend(prepared.description.warnings(&prepared.subject));
+            }
+            Err(error) => {
+                let error = error.clone().at_path(path).at_object(self.root);
+                variable.fault = Some(Fault::from(&error));
+            }
+        }
+        variable.attributes = AttributeState::Known(attributes);
+    }
+
+    fn finish(mut self, variables: HashMap<VarId, Aggregated>, private: Vec<VarId>) -> AggregateCatalog {
+        let mut hidden = private;
+        let mut groups = Vec::new();
+        for found in variables.values() {
+            let (plumbing, group) = found.description.plumbing();
+            hidden.extend(plumbing);
+            groups.extend(group);
+        }
+        hidden.retain(|id| !variables.contains_key(id));
+        hide(&mut self.model, hidden, &groups);
+        let summary = summary(&self.inner, &variables);
+        AggregateCatalog {
+            inner: self.inner,
+            model: Arc::new(self.model),
+            variables,
+            warnings: self.warnings,
+            summary,
+        }
+    }
+}
+
+/// Such as `CF-1.13, 3 variables of 72 fragments`.
+fn summary(inner: &Inner, variables: &HashMap<VarId, Aggregated>) -> String {
+    let mut by_convention: BTreeMap<&str, (usize, Option<u64>)> = BTreeMap::new();
+    for found in variables.values() {
+        let entry = by_convention.entry(found.description.convention()).or_insert((0, Some(0)));
+        entry.0 += 1;
+        let fragments = found.description.fragments(inner, &found.subject);
+        entry.1 = entry.1.zip(fragments).and_then(|(all, more)| all.checked_add(more));
+    }
+    let line = |(convention, (count, fragments)): (&str, (usize, Option<u64>))| {
+        let s = if count == 1 { "" } else { "s" };
+        match fragments {
+            Some(1) => format!("{convention}, {count} variable{s} of 1 fragment"),
+            Some(fragments) => format!("{convention}, {count} variable{s} of {fragments} fragments"),
+            None => format!("{convention}, {count} variable{s}"),
+        }
+    };
+    by_convention.into_iter().map(line).collect::<Vec<_>>().join("; ")
+}

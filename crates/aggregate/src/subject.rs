@@ -1,0 +1,78 @@
+//! An aggregated variable, apart from how its fragments are described.
+use ncirrus_layout::{Catalog, Error};
+use ncirrus_layout::{FragmentRules, Result, Step, View};
+use ncirrus_model::{Attributes, GroupId, Model, NodeId, Values, VarId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An aggregated variable, apart from how its fragments are described.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    /// The scalar variable that stands for it.
+    pub(crate) variable: VarId,
+    pub(crate) path: String,
+    pub(crate) group: GroupId,
+    pub(crate) group_path: Arc<str>,
+    /// The names of its dimensions.
+    pub(crate) dimensions: Vec<String>,
+    /// What elements hold that are missing.
+    pub(crate) fill: Values,
+    pub(crate) rules: Arc<FragmentRules>,
+    pub(crate) choices: Arc<Choices>,
+}
+
+/// Choices on opening that matter here.
+#[derive(Debug)]
+pub(crate) struct Choices {
+    pub(crate) lenient: bool,
+    /// What stands for `${NAME}`, by the name alone.
+    pub(crate) substitutions: BTreeMap<String, String>,
+}
+
+/// The dataset that holds the descriptions, without aggregated variables.
+#[derive(Debug, Clone)]
+pub(crate) struct Inner {
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) model: Arc<Model>,
+}
+
+impl Inner {
+    /// The attributes of variables, in one request.
+    ///
+    /// # Errors
+    /// A need, or what reading any of them fails with.
+    pub(crate) fn attributes(&self, view: &dyn View, of: &[VarId]) -> Step<Vec<Attributes>> {
+        let nodes: Vec<NodeId> = of.iter().map(|id| NodeId::Variable(*id)).collect();
+        let attributes = self.catalog.attributes(view, &nodes)?;
+        Ok(attributes.into_iter().collect::<Result<Vec<_>>>()?)
+    }
+
+    /// The variable that a name in an attribute of the subject means.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none.
+    pub(crate) fn named(&self, subject: &Subject, name: &str) -> Result<VarId> {
+        let found = crate::lookup::variable(&self.model, subject.group, name);
+        found.ok_or_else(|| Error::not_found(format!("no variable {name}, which describes the fragments")))
+    }
+}
+
+impl Subject {
+    /// Number of dimensions.
+    pub(crate) fn rank(&self) -> usize {
+        self.dimensions.len()
+    }
+
+    /// Names the variable in what a step fails with.
+    ///
+    /// # Errors
+    /// Those of the step.
+    pub(crate) fn locate<T>(&self, step: Step<T>) -> Step<T> {
+        step.map_err(|stall| stall.map_error(|error| error.at_path(self.path.as_str())))
+    }
+}
+
+/// A fragment, for messages.
+pub(crate) fn fragment_error(index: &[u64], fact: &str) -> Error {
+    Error::malformed(format!("fragment {index:?}: {fact}"))
+}

@@ -1,0 +1,95 @@
+//! The cells of a grid that a region touches.
+use crate::cuts::{Cuts, Part};
+use ncirrus_layout::{Limits, Result, Tile, TileSource};
+use ncirrus_model::Region;
+use std::ops::Range;
+
+/// The cells of a grid that a region touches: a box of cells, and how the region is made of them.
+#[derive(Debug)]
+pub(crate) struct Touched {
+    axes: Vec<Vec<Part>>,
+    /// First cell, one index per axis.
+    pub(crate) start: Vec<u64>,
+    /// Cells along each axis.
+    pub(crate) count: Vec<u64>,
+}
+
+impl Touched {
+    /// The cells that a region touches.
+    ///
+    /// # Errors
+    /// `Limit` when they are too many.
+    pub(crate) fn new(cuts: &[Cuts], region: &Region, limits: &Limits) -> Result<Self> {
+        let (mut axes, mut start, mut count, mut tiles) = (Vec::new(), Vec::new(), Vec::new(), 1u64);
+        let ranges = region.start.iter().zip(&region.count);
+        for (cuts, (first, len)) in cuts.iter().zip(ranges) {
+            let range = *first..first.saturating_add(*len);
+            let cells = cuts.touched(&range);
+            tiles = tiles.saturating_mul((cells.end - cells.start).saturating_add(1));
+            limits.count(tiles, "the fragments that a selection touches")?;
+            start.push(cells.start);
+            count.push(cells.end - cells.start);
+            axes.push(if range.is_empty() { Vec::new() } else { cuts.parts(&range) });
+        }
+        Ok(Self { axes, start, count })
+    }
+
+    /// Whether no cell is touched.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.contains(&0)
+    }
+
+    /// The tiles: what `source` says of each cell, given its index and its place in the box; what lies in no cell is
+    /// missing.
+    ///
+    /// # Errors
+    /// What `source` fails with.
+    pub(crate) fn tiles(
+        &self,
+        mut source: impl FnMut(&[u64], usize, &Region) -> Result<TileSource>,
+    ) -> Result<Vec<Tile>> {
+        let mut tiles = Vec::new();
+        let mut at = vec![0; self.axes.len()];
+        if self.axes.iter().any(Vec::is_empty) {
+            return Ok(tiles);
+        }
+        loop {
+            let parts: Vec<&Part> =
+                self.axes.iter().zip(&at).filter_map(|(parts, at)| parts.get(*at)).collect();
+            let region = region_of(parts.iter().map(|part| &part.range));
+            let cell: Option<Vec<u64>> = parts.iter().map(|part| part.cell).collect();
+            let source = match cell {
+                Some(cell) => source(&cell, self.entry(&cell), &region)?,
+                None => TileSource::Missing,
+            };
+            tiles.push(Tile { region, source });
+            if !self.advance(&mut at) {
+                return Ok(tiles);
+            }
+        }
+    }
+
+    /// The place of a cell in the box, in row-major order.
+    fn entry(&self, cell: &[u64]) -> usize {
+        let axes = cell.iter().zip(&self.start).zip(&self.count);
+        let entry = axes.fold(0, |entry: u64, ((cell, start), count)| entry * count + (cell - start));
+        usize::try_from(entry).unwrap_or(usize::MAX)
+    }
+
+    /// The next place in row-major order; false after the last one.
+    fn advance(&self, at: &mut [usize]) -> bool {
+        for (at, parts) in at.iter_mut().zip(&self.axes).rev() {
+            *at += 1;
+            if *at < parts.len() {
+                return true;
+            }
+            *at = 0;
+        }
+        false
+    }
+}
+
+fn region_of<'a>(ranges: impl Iterator<Item = &'a Range<u64>>) -> Region {
+    let (start, count) = ranges.map(|range| (range.start, range.end - range.start)).unzip();
+    Region { start, count }
+}
