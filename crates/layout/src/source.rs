@@ -99,7 +99,8 @@ pub enum TileSource {
         /// The box, of any rank: as many elements as the tile, in the same row-major order.
         region: Region,
     },
-    /// A variable of a dataset of its own, which is opened when its values are wanted.
+    /// A variable of a dataset of its own, which is opened when its values are wanted. It fills its tile, which may
+    /// reach out of the region that was asked for.
     Fragment(Arc<Fragment>),
     /// One value for the whole region.
     Constant(Values),
