@@ -11,6 +11,7 @@ mod cast;
 mod copier;
 mod fixed;
 mod json;
+mod nearest;
 mod packed;
 mod quantize;
 mod sequence;
@@ -22,6 +23,7 @@ mod tests;
 
 pub use cast::{ByteRule, CastRules, Excess, RangeReport, cast, cast_with};
 pub use copier::Copier;
+pub(crate) use nearest::cast_to_nearest;
 pub use quantize::Quantize;
 pub use take::{assign, take};
 

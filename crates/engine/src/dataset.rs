@@ -1,20 +1,22 @@
 //! An open dataset.
+mod absent;
+mod opening;
+
+pub use absent::AbsentFragment;
+
 use crate::bound::{Bound, Ground};
-use crate::cache::Snapshot;
 use crate::chunks::{self, StoredChunk};
 use crate::drive::Context;
 use crate::nesting::Nesting;
-use crate::open;
 use crate::others::Others;
 use crate::plan::Plan;
 use crate::read::{Reading, Report};
 use crate::session::{Counters, Missing, Session};
+use absent::Absent;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{
-    Catalog, Confidence, Driver, Error, Memo, ObjectId, OpenOptions, Result, Source, VariableRef,
-};
+use ncirrus_layout::{Catalog, Driver, Error, ObjectId, OpenOptions, Result, Source, VariableRef};
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Selection, Values, VarId};
-use ncirrus_store::Store;
+use ncirrus_store::{Store, Url};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -29,13 +31,18 @@ struct Inner {
     session: Session,
     context: Context,
     root: ObjectId,
+    /// Where it lies, for names that are relative to it.
+    address: Option<Url>,
     driver: Arc<dyn Driver>,
     /// What datasets that this one refers to are opened with.
     others: Referred,
     catalog: Arc<dyn Catalog>,
     model: Arc<Model>,
+    /// The dataset without what an overlay shows: whose values the overlay's steps ask for.
+    under: Option<Dataset>,
     opening: u64,
     known: Mutex<Known>,
+    absent: Mutex<Absent>,
 }
 
 /// Datasets that one refers to, and how they are opened.
@@ -53,76 +60,6 @@ struct Referred {
 struct Known {
     attributes: HashMap<NodeId, Result<Attributes>>,
     bound: HashMap<VarId, Arc<Bound>>,
-}
-
-impl Session {
-    /// Opens the dataset at `root` with whichever of the drivers knows its format.
-    ///
-    /// # Errors
-    /// `NotFound` when nothing is there, `Unsupported` or `Malformed` when no driver knows what is there, else what
-    /// the driver fails with.
-    pub async fn open(
-        &self,
-        store: Arc<dyn Store>,
-        root: ObjectId,
-        drivers: &[Arc<dyn Driver>],
-        options: &OpenOptions,
-    ) -> Result<Dataset> {
-        let context = self.context(store);
-        let driver = match self.known_driver(&context, &root, drivers).await {
-            Some(driver) => driver,
-            None => open::probe(&context, &root, drivers).await?,
-        };
-        let owned = Arc::new(Others::default());
-        let open = Arc::downgrade(&owned);
-        let others = Referred { drivers: drivers.into(), options: options.clone(), open, owned: Some(owned) };
-        self.open_with(context, root, driver, others).await
-    }
-
-    /// The driver that opened the dataset before, if the index cache knows and it still is certain.
-    async fn known_driver(
-        &self,
-        context: &Context,
-        root: &ObjectId,
-        drivers: &[Arc<dyn Driver>],
-    ) -> Option<Arc<dyn Driver>> {
-        let name = context.snapshot.driver_of(root)?;
-        let driver = drivers.iter().find(|driver| driver.name() == name)?;
-        match context.drive(|view| driver.probe(view, root)).await {
-            Ok(Confidence::Yes) => Some(Arc::clone(driver)),
-            _ => None,
-        }
-    }
-
-    async fn open_with(
-        &self,
-        context: Context,
-        root: ObjectId,
-        driver: Arc<dyn Driver>,
-        others: Referred,
-    ) -> Result<Dataset> {
-        let opened = context.drive(|view| driver.open(view, &root, &others.options)).await;
-        let catalog = opened.map_err(|error| error.by(driver.name()))?;
-        let tree = context.drive(|view| catalog.tree(view)).await;
-        let model = tree.map_err(|error| error.by(driver.name()))?;
-        let (session, opening) = (self.clone(), self.shared.next_opening());
-        let known = Mutex::default();
-        let context = Context { nesting: Nesting::default(), ..context };
-        let inner = Inner { session, context, root, driver, others, catalog, model, opening, known };
-        Ok(Dataset { inner: Arc::new(inner) })
-    }
-
-    /// What steps on objects of a store run against; nothing is known of them yet.
-    pub(crate) fn context(&self, store: Arc<dyn Store>) -> Context {
-        let budget = self.shared.metadata_cache;
-        Context {
-            shared: Arc::clone(&self.shared),
-            snapshot: Arc::new(Snapshot::new(store, budget, self.shared.index.clone())),
-            memo: Arc::new(Memo::new(budget)),
-            dataset: None,
-            nesting: Nesting::default(),
-        }
-    }
 }
 
 impl Dataset {
@@ -146,6 +83,7 @@ impl Dataset {
         let mut warnings = self.inner.catalog.warnings();
         let index = self.inner.session.shared.index.as_ref();
         warnings.extend(index.and_then(|index| index.warning()).map(str::to_owned));
+        warnings.extend(self.absence_warning());
         warnings
     }
 
@@ -239,46 +177,9 @@ impl Dataset {
         let bound = self.bound(variable, &Nesting::default()).await?;
         let reading =
             self.reading(variable, &bound, selection, Nesting::default(), self.default_missing())?;
-        reading.read_into(selection, out).await.map_err(|error| self.located(error, variable))
-    }
-
-    /// The dataset as it is now.
-    ///
-    /// # Errors
-    /// As [`Session::open`].
-    pub(crate) async fn reopened(&self) -> Result<Self> {
-        let Inner { session, root, others, .. } = self.inner.as_ref();
-        let store = Arc::clone(self.store());
-        session.open(store, root.clone(), &others.drivers, &others.options).await
-    }
-
-    /// The dataset of a reference by this one: itself, or another one, which is opened when first needed.
-    ///
-    /// # Errors
-    /// `Unsupported` when it lies in another store, else what opening it fails with.
-    pub(crate) async fn referred(&self, root: Option<&ObjectId>, nesting: &Nesting) -> Result<Self> {
-        let Some(root) = root.filter(|root| **root != self.inner.root) else { return Ok(self.clone()) };
-        self.inner.context.snapshot.check_store(root)?;
-        let others = self.inner.others.open.upgrade();
-        let others = others.ok_or_else(|| Error::internal("a dataset outlives the one that opened it"))?;
-        others.open(root, || self.open_other(root, nesting)).await
-    }
-
-    async fn open_other(&self, root: &ObjectId, nesting: &Nesting) -> Result<Self> {
-        let Inner { session, context, driver, others, .. } = self.inner.as_ref();
-        let context = Context { dataset: None, nesting: nesting.apart(), ..context.clone() };
-        // A dataset mostly refers to others of its own format: then nothing else is looked for.
-        let driver = match context.drive(|view| driver.probe(view, root)).await {
-            Ok(Confidence::Yes) => Arc::clone(driver),
-            _ => open::probe(&context, root, &others.drivers).await?,
-        };
-        let others = Referred {
-            drivers: Arc::clone(&others.drivers),
-            options: OpenOptions { name: None, ..others.options.clone() },
-            open: Weak::clone(&others.open),
-            owned: None,
-        };
-        session.open_with(context, root.clone(), driver, others).await
+        let read = reading.read_into(selection, out).await.map_err(|error| self.located(error, variable));
+        self.note_absent(&reading.into_report().absent);
+        read
     }
 
     /// Values for a step that asked for them.
@@ -297,7 +198,8 @@ impl Dataset {
 
     /// What steps of this dataset run against.
     pub(crate) fn context(&self, nesting: Nesting) -> Context {
-        Context { dataset: Some(self.clone()), nesting, ..self.inner.context.clone() }
+        let whose = self.inner.under.as_ref().unwrap_or(self).clone();
+        Context { dataset: Some(whose), nesting, ..self.inner.context.clone() }
     }
 
     /// As [`read_reported`](Self::read_reported), as part of other reads.
@@ -312,7 +214,9 @@ impl Dataset {
             let bound = self.bound(variable, &nesting).await?;
             let reading = self.reading(variable, &bound, selection, nesting, missing)?;
             let values = reading.read(selection).await.map_err(|error| self.located(error, variable))?;
-            Ok((values, reading.into_report()))
+            let report = reading.into_report();
+            self.note_absent(&report.absent);
+            Ok((values, report))
         })
     }
 
@@ -349,7 +253,7 @@ impl Dataset {
             }
             _ => self.context(nesting),
         };
-        Ok(Reading::new(context, bound, &self.inner.model, self.inner.opening, missing))
+        Ok(Reading::new(self, variable, context, bound, missing))
     }
 
     /// A variable's source, bound; what it takes is part of the reads of `nesting`.
@@ -405,6 +309,16 @@ impl Dataset {
         self.inner.session.shared.missing
     }
 
+    /// A number that no other opening has.
+    pub(crate) fn opening(&self) -> u64 {
+        self.inner.opening
+    }
+
+    /// The definitions, for as long as the dataset lives.
+    pub(crate) fn definitions(&self) -> &Model {
+        &self.inner.model
+    }
+
     fn located(&self, error: Error, variable: VarId) -> Error {
         error.at_path(self.inner.model.variable_path(variable)).by(self.inner.driver.name())
     }
@@ -417,7 +331,7 @@ impl Dataset {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.session.shared.chunks.forget(self.opening);
-        if self.others.owned.is_some() {
+        if self.others.owned.is_some() && self.under.is_none() {
             self.context.snapshot.save(&self.root, self.driver.name());
         }
     }

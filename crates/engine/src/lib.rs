@@ -20,11 +20,12 @@ mod read;
 mod scatter;
 mod session;
 mod stored;
+pub mod units;
 mod view;
 mod write;
 
 pub use chunks::StoredChunk;
-pub use dataset::Dataset;
+pub use dataset::{AbsentFragment, Dataset};
 pub use plan::{Plan, PlannedRequest, PlannedSource};
 pub use read::Report;
 pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 pub(crate) struct Nesting {
     depth: u32,
     mosaics: Option<Arc<Mosaic>>,
+    fragments: u32,
     tally: Option<Arc<Counters>>,
 }
 
@@ -21,6 +22,8 @@ struct Mosaic {
 
 /// Variables put together from others may nest so deep.
 const MOSAIC_DEPTH: u32 = 16;
+/// Aggregations of aggregations may nest so deep (cfa.md 5.2).
+const FRAGMENT_DEPTH: u32 = 8;
 
 impl Nesting {
     /// Of a read whose requests are counted apart from those of others.
@@ -46,6 +49,19 @@ impl Nesting {
         let depth = self.depth.saturating_add(1);
         limits.depth(depth, "reading of variables by variables")?;
         Ok(Self { depth, ..self.clone() })
+    }
+
+    /// Of a read, part of this one, of a fragment of an aggregated variable.
+    ///
+    /// # Errors
+    /// `Limit` when that is too deep.
+    pub(crate) fn of_fragment(&self) -> Result<Self> {
+        let fragments = self.fragments + 1;
+        if fragments > FRAGMENT_DEPTH {
+            let message = format!("aggregations of aggregations nest more than {FRAGMENT_DEPTH} deep");
+            return Err(Error::limit(message));
+        }
+        Ok(Self { fragments, ..self.clone() })
     }
 
     /// Of a read, part of this one, that puts a variable together.

@@ -1,5 +1,6 @@
 //! Reading a selection: plan, fetch, decode, scatter.
 mod explain;
+pub(crate) mod fragment;
 mod gathered;
 mod job;
 mod local;
@@ -11,13 +12,14 @@ mod window;
 
 use crate::bound::{Bound, ELEMENT_MARK, Elements, Ground};
 use crate::convert;
+use crate::dataset::{AbsentFragment, Dataset};
 use crate::drive::Context;
 use crate::plan::{Cuts, Sizes};
 use crate::scatter::Output;
 use crate::session::Missing;
 use job::{Job, Target};
 use ncirrus_layout::{Error, ErrorKind, Result};
-use ncirrus_model::{Model, Selection, Values};
+use ncirrus_model::{Model, Selection, Values, VarId};
 use sequences::Decoded;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -25,11 +27,14 @@ use window::Windows;
 
 /// One read of one variable.
 pub(crate) struct Reading<'a> {
+    pub(crate) dataset: &'a Dataset,
+    pub(crate) variable: VarId,
     pub(crate) context: Context,
     pub(crate) bound: &'a Bound,
     pub(crate) model: &'a Model,
     pub(crate) opening: u64,
     missing: Missing,
+    fragments_absent: Mutex<Vec<AbsentFragment>>,
     absent: Mutex<Vec<Vec<u64>>>,
     absent_count: AtomicU64,
     surplus: AtomicU64,
@@ -47,6 +52,9 @@ pub struct Report {
     pub missing_count: u64,
     /// How many chunks have more bytes than their elements (nczarr.md 4.3); the surplus was ignored.
     pub surplus_count: u64,
+    /// Fragments of aggregated variables that were not there and whose elements are missing values: the first few, or,
+    /// with [`Missing::Report`] for absent fragments, all of them.
+    pub absent: Vec<AbsentFragment>,
 }
 
 /// Missing chunks that a report lists at most.
@@ -55,25 +63,41 @@ const LISTED: usize = 1 << 20;
 impl<'a> Reading<'a> {
     /// A read that has not begun.
     pub(crate) fn new(
+        dataset: &'a Dataset,
+        variable: VarId,
         context: Context,
         bound: &'a Bound,
-        model: &'a Model,
-        opening: u64,
         missing: Missing,
     ) -> Self {
-        let (absent, absent_count, surplus) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        let (sequences, is_small) = (Decoded::default(), AtomicBool::new(false));
-        Self { context, bound, model, opening, missing, absent, absent_count, surplus, sequences, is_small }
+        Self {
+            dataset,
+            variable,
+            context,
+            bound,
+            model: dataset.definitions(),
+            opening: dataset.opening(),
+            missing,
+            fragments_absent: Mutex::default(),
+            absent: Mutex::default(),
+            absent_count: AtomicU64::new(0),
+            surplus: AtomicU64::new(0),
+            sequences: Decoded::default(),
+            is_small: AtomicBool::new(false),
+        }
     }
 
     /// What was found on the way.
     pub(crate) fn into_report(self) -> Report {
         let mut missing = self.absent.into_inner().unwrap_or_else(PoisonError::into_inner);
         missing.sort_unstable();
+        let mut absent = self.fragments_absent.into_inner().unwrap_or_else(PoisonError::into_inner);
+        absent.sort_unstable();
+        absent.dedup();
         Report {
             missing,
             missing_count: self.absent_count.into_inner(),
             surplus_count: self.surplus.into_inner(),
+            absent,
         }
     }
 
@@ -206,6 +230,14 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Takes over what a read found that is part of this one.
+    fn take_report(&self, report: Report) {
+        self.absent_count.fetch_add(report.missing_count, Ordering::Relaxed);
+        self.surplus.fetch_add(report.surplus_count, Ordering::Relaxed);
+        let mut absent = self.fragments_absent.lock().unwrap_or_else(PoisonError::into_inner);
+        absent.extend(report.absent);
     }
 
     /// Notes a chunk that has more bytes than its elements.

@@ -2,6 +2,7 @@
 mod block_on;
 mod lanes;
 mod network;
+mod open_datasets;
 mod statistics;
 
 pub use statistics::Statistics;
@@ -9,23 +10,27 @@ pub use statistics::Statistics;
 pub(crate) use block_on::{block_on, may_block};
 pub(crate) use lanes::Worker;
 pub(crate) use network::{Fetching, Share};
+pub(crate) use open_datasets::OpenDatasets;
 pub(crate) use statistics::Counters;
 
 use crate::cache::{ChunkCache, IndexCache};
 use lanes::Workers;
 use ncirrus_codec::Registry;
-use ncirrus_layout::{Error, ErrorKind, Limits, Result};
+use ncirrus_layout::{Error, ErrorKind, Limits, Overlay, Result};
+use ncirrus_store::StoreOptions;
 use network::Network;
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Threads, caches, budgets and codecs, shared by all datasets that are opened with it. Cheap to clone.
 #[derive(Clone)]
 pub struct Session {
     pub(crate) shared: Arc<Shared>,
+    /// Open datasets that others take values from; those themselves do not hold it, so that nobody holds himself.
+    open_datasets: Option<Arc<OpenDatasets>>,
 }
 
 /// Makes a [`Session`]; everything has a default.
@@ -41,6 +46,11 @@ pub struct SessionBuilder {
     short_chunks: ShortChunks,
     registry: Registry,
     index: Option<(PathBuf, u64)>,
+    overlays: Vec<Arc<dyn Overlay>>,
+    stores: StoreOptions,
+    open_datasets: usize,
+    fragments_absent: Option<Missing>,
+    local_fragments: bool,
 }
 
 /// What reading a chunk that was never written does.
@@ -79,6 +89,11 @@ pub(crate) struct Shared {
     pub(crate) index: Option<Arc<IndexCache>>,
     pub(crate) network: Network,
     pub(crate) workers: Workers,
+    pub(crate) overlays: Vec<Arc<dyn Overlay>>,
+    pub(crate) stores: StoreOptions,
+    pub(crate) open_datasets: Weak<OpenDatasets>,
+    pub(crate) fragments_absent: Option<Missing>,
+    pub(crate) local_fragments: bool,
     opened: AtomicU64,
 }
 
@@ -96,6 +111,11 @@ impl Session {
             short_chunks: ShortChunks::default(),
             registry: Registry::builtin(),
             index: None,
+            overlays: Vec::new(),
+            stores: StoreOptions::default(),
+            open_datasets: OPEN_DATASETS,
+            fragments_absent: None,
+            local_fragments: false,
         }
     }
 
@@ -121,6 +141,21 @@ impl Session {
     /// The limits on what data from outside may cause.
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
+    }
+
+    /// The same session, held by a dataset that others take values from.
+    pub(crate) fn of_others(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), open_datasets: None }
+    }
+
+    /// Whether it is held by a dataset that others take values from.
+    pub(crate) fn is_of_others(&self) -> bool {
+        self.open_datasets.is_none()
+    }
+
+    /// Open datasets that others take values from, while anybody is left who opened one.
+    pub(crate) fn open_datasets(&self) -> Option<Arc<OpenDatasets>> {
+        self.shared.open_datasets.upgrade()
     }
 
     /// The codecs that chunks are decoded and encoded with.
@@ -199,6 +234,40 @@ impl SessionBuilder {
         Self { index: Some((folder.into(), bytes)), ..self }
     }
 
+    /// What sees more in datasets than their formats say, such as aggregated variables; each is asked when a dataset
+    /// is opened for reading. None by default.
+    #[must_use]
+    pub fn overlays(self, overlays: Vec<Arc<dyn Overlay>>) -> Self {
+        Self { overlays, ..self }
+    }
+
+    /// How the stores of fragments are opened: credentials, time limits.
+    #[must_use]
+    pub fn stores(self, stores: StoreOptions) -> Self {
+        Self { stores, ..self }
+    }
+
+    /// Datasets of fragments that are kept open for the next read: 128 by default, at least 1.
+    #[must_use]
+    pub fn open_datasets(self, most: usize) -> Self {
+        Self { open_datasets: most.max(1), ..self }
+    }
+
+    /// What reading a fragment does whose dataset is not there; what the convention of the aggregation says, by
+    /// default. Elements that are filled in are always reported ([`Dataset::warnings`](crate::Dataset::warnings));
+    /// `Report` lists all of them in the read's report.
+    #[must_use]
+    pub fn fragments_absent(self, absent: Missing) -> Self {
+        Self { fragments_absent: Some(absent), ..self }
+    }
+
+    /// Whether an aggregation on another machine may name files of this one. Not by default: who wrote it would choose
+    /// which files are read here.
+    #[must_use]
+    pub fn local_fragments(self, allowed: bool) -> Self {
+        Self { local_fragments: allowed, ..self }
+    }
+
     /// The session.
     ///
     /// # Errors
@@ -211,6 +280,7 @@ impl SessionBuilder {
             .map_err(|error| {
                 Error::new(ErrorKind::Io { retryable: true }, "cannot start threads").because(error)
             })?;
+        let open_datasets = Arc::new(OpenDatasets::new(self.open_datasets));
         let shared = Shared {
             pool,
             registry: self.registry,
@@ -225,11 +295,19 @@ impl SessionBuilder {
             index: self.index.map(|(folder, most)| Arc::new(IndexCache::new(folder, most))),
             network: Network::new(self.memory),
             workers: Workers::default(),
+            overlays: self.overlays,
+            stores: self.stores,
+            open_datasets: Arc::downgrade(&open_datasets),
+            fragments_absent: self.fragments_absent,
+            local_fragments: self.local_fragments,
             opened: AtomicU64::new(1),
         };
-        Ok(Session { shared: Arc::new(shared) })
+        Ok(Session { shared: Arc::new(shared), open_datasets: Some(open_datasets) })
     }
 }
+
+/// Datasets of fragments that are kept open unless told otherwise.
+const OPEN_DATASETS: usize = 128;
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

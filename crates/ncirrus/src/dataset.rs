@@ -54,7 +54,9 @@ impl Dataset {
     /// As [`open`](Self::open).
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
         let opened = session.wait_for_store(url, ncirrus_store::open(url, &session.stores))?;
-        let dataset = Self::open_in(session, &opened.store, &opened.root, &opened.name, options)?;
+        let options = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
+        let dataset =
+            session.engine.block_on(session.engine.open_opened(&opened, &session.drivers, &options))?;
         Ok(Self::new(session, url, opened.name, State::Reading(dataset)))
     }
 
@@ -104,7 +106,7 @@ impl Dataset {
         Ok(Self::writing(session, url, writer, staged, dataset.catalog().kind()))
     }
 
-    /// What lies in a store, opened by whichever driver knows it.
+    /// What lies in a store, opened by whichever driver knows it, as it is stored.
     fn open_in(
         session: &Session,
         store: &Arc<dyn Store>,
@@ -112,7 +114,7 @@ impl Dataset {
         name: &str,
         options: &OpenOptions,
     ) -> Result<ncirrus_engine::Dataset> {
-        let options = OpenOptions { name: Some(name.to_owned()), ..options.clone() };
+        let options = OpenOptions { name: Some(name.to_owned()), raw: true, ..options.clone() };
         let opening = session.engine.open(Arc::clone(store), root.clone(), &session.drivers, &options);
         session.engine.block_on(opening)
     }

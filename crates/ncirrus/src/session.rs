@@ -2,12 +2,13 @@
 mod resources;
 
 use crate::Result;
+use ncirrus_aggregate::AggregateOverlay;
 use ncirrus_classic::ClassicDriver;
 #[cfg(feature = "plugins")]
 use ncirrus_codec::PluginOptions;
 use ncirrus_codec::Registry;
 use ncirrus_hdf5::Hdf5Driver;
-use ncirrus_layout::{Driver, Limits};
+use ncirrus_layout::{Driver, Limits, Overlay};
 use ncirrus_store::{Scheme, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
 use resources::Resources;
@@ -132,6 +133,28 @@ impl SessionBuilder {
         self
     }
 
+    /// Datasets of fragments of aggregated variables that are kept open for the next read: 128 by default.
+    #[must_use]
+    pub fn open_datasets(mut self, most: usize) -> Self {
+        self.engine = self.engine.open_datasets(most);
+        self
+    }
+
+    /// What reading a fragment does whose dataset is not there; what the convention of the aggregation says, by
+    /// default. [`Dataset::warnings`](crate::Dataset::warnings) tells which fragments were filled in.
+    #[must_use]
+    pub fn fragments_absent(mut self, absent: ncirrus_engine::Missing) -> Self {
+        self.engine = self.engine.fragments_absent(absent);
+        self
+    }
+
+    /// Whether an aggregation on another machine may name files of this one; not by default.
+    #[must_use]
+    pub fn local_fragments(mut self, allowed: bool) -> Self {
+        self.engine = self.engine.local_fragments(allowed);
+        self
+    }
+
     /// How stores are opened: credentials, time limits, zip layout.
     #[must_use]
     pub fn stores(mut self, stores: StoreOptions) -> Self {
@@ -161,6 +184,8 @@ impl SessionBuilder {
         let mut stores = StoreOptions { upload_memory, ..self.stores };
         self.resources.put_into(&mut stores)?;
         let folder = self.resources.folder;
+        let overlays: Vec<Arc<dyn Overlay>> = vec![Arc::new(AggregateOverlay)];
+        let engine = engine.overlays(overlays).stores(stores.clone());
         Ok(Session { engine: engine.build()?, stores, drivers: Arc::new(drivers), folder })
     }
 }

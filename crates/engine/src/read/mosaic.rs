@@ -3,13 +3,14 @@
 //! The selection is cut along the tiles, and every part becomes a read of its source, into memory of its own. Nothing
 //! is held while such a read waits but the result and a bounded number of parts; a source that is itself put together
 //! is no exception.
-mod assembly;
+pub(crate) mod assembly;
 mod explain;
-mod piece;
+pub(crate) mod piece;
 mod place;
 mod source;
 
 use super::Reading;
+use super::fragment;
 use crate::bound::ELEMENT_MARK;
 use crate::others;
 use crate::session::{block_on, may_block};
@@ -42,6 +43,7 @@ const NUMBERED_REACH: u64 = 8;
 struct Batch {
     pieces: Vec<(Piece, Arc<Place>, VariableRef)>,
     sources: HashSet<VariableRef>,
+    fragments: Vec<fragment::Part>,
 }
 
 impl Batch {
@@ -52,7 +54,7 @@ impl Batch {
     }
 
     fn is_full(&self) -> bool {
-        self.pieces.len() >= BATCH || self.sources.len() >= BATCH_SOURCES
+        self.pieces.len() + self.fragments.len() >= BATCH || self.sources.len() >= BATCH_SOURCES
     }
 }
 
@@ -77,7 +79,7 @@ impl Reading<'_> {
                         assembly.put(&inside, &one, self.conform(value)?)?;
                     }
                     TileSource::Fragment(fragment) => {
-                        return Err(Error::unsupported(format!("the fragment {:?}", fragment.index)));
+                        batch.fragments.push(fragment::Part { piece: inside, tile: tile.region, fragment });
                     }
                     TileSource::Variable { variable, region } => {
                         batch.add(inside, tile.region, region, variable)?;
@@ -108,12 +110,15 @@ impl Reading<'_> {
         }
     }
 
-    async fn read_batch(&self, batch: Batch, assembly: &mut Assembly<'_>) -> Result<()> {
+    async fn read_batch(&self, mut batch: Batch, assembly: &mut Assembly<'_>) -> Result<()> {
+        self.read_fragments(std::mem::take(&mut batch.fragments), assembly).await?;
+        let is_far = self.is_far();
         let leaves = self.leaves(&batch).await?;
         let assembly = Mutex::new(assembly);
         for wave in self.waves(batch, &leaves)? {
             self.for_all(
                 wave,
+                is_far,
                 |part| Box::pin(self.read_part(part)),
                 |filled: Filled| {
                     let mut assembly = assembly.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +137,7 @@ impl Reading<'_> {
         let find = |reference: VariableRef| -> BoxFuture<'_, Result<_>> {
             Box::pin(async move { Ok((self.leaf(&reference).await?, reference)) })
         };
-        self.for_all(sources, find, |(leaf, reference)| {
+        self.for_all(sources, self.is_far(), find, |(leaf, reference)| {
             found.lock().unwrap_or_else(PoisonError::into_inner).insert(reference, leaf);
             Ok(())
         })
@@ -187,21 +192,27 @@ impl Reading<'_> {
     }
 
     /// Elements of a part, so that those under way take a modest share of the memory.
-    fn part_elements(&self) -> u64 {
+    pub(super) fn part_elements(&self) -> u64 {
         let bytes = (self.context.shared.memory / (4 * UNDER_WAY)).clamp(64 << 10, 32 << 20);
         let element = self.model.packed_len(self.bound.ty).unwrap_or(4 * ELEMENT_MARK as u64);
         (bytes as u64 / element.max(1)).max(1)
     }
 
-    /// Does `work` for all items: on all threads where the store is local, else a bounded number at once. What comes
-    /// out is handed to `done`.
-    async fn for_all<'s, I: Send, T: Send>(
+    /// Whether the dataset lies on another machine.
+    fn is_far(&self) -> bool {
+        self.context.snapshot.store().local().is_none()
+    }
+
+    /// Does `work` for all items: on all threads, or, where it waits for other machines, a bounded number at once. What
+    /// comes out is handed to `done`.
+    pub(super) async fn for_all<'s, I: Send, T: Send>(
         &'s self,
         items: Vec<I>,
+        is_far: bool,
         work: impl Fn(I) -> BoxFuture<'s, Result<T>> + Sync,
         done: impl Fn(T) -> Result<()> + Sync,
     ) -> Result<()> {
-        if self.context.snapshot.store().local().is_none() {
+        if is_far {
             let mut under_way = iter(items).map(work).buffer_unordered(UNDER_WAY);
             while let Some(one) = under_way.next().await {
                 done(one?)?;

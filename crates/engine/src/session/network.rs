@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Instant;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
@@ -47,8 +48,11 @@ impl Network {
         let host = self.host(store);
         let store = Arc::clone(store);
         Ok(Fetching(self.handle()?.spawn(async move {
+            let start = Instant::now();
             let _turn = host.acquire().await;
-            store.get(&object, &want).await
+            let found = store.get(&object, &want).await;
+            tell(&object, &want, &found, start);
+            found
         })))
     }
 
@@ -65,6 +69,14 @@ impl Network {
             let _turn = host.acquire().await;
             store.list(&prefix, page.as_deref()).await
         })))
+    }
+
+    /// Starts something that may need the network.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<Fetching<T>> {
+        Ok(Fetching(self.handle()?.spawn(work)))
     }
 
     /// A share of the memory budget, if there is so much left now. More than the whole budget counts as all of it.
@@ -101,6 +113,29 @@ impl Network {
         let most = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(most))))
     }
+}
+
+/// Tells of a read, of whatever store.
+fn tell(object: &ObjectId, want: &Want, found: &Result<Option<Blob>>, start: Instant) {
+    let outcome = match found {
+        Ok(Some(_)) => "",
+        Ok(None) => "not there",
+        Err(error) => error.message(),
+    };
+    let received = found.iter().flatten().map(|blob| blob.bytes.len() as u64).sum::<u64>();
+    tracing::trace!(
+        target: "ncirrus::fetch",
+        store = object.store.as_str(),
+        object = object.key(),
+        range = match want {
+            Want::All => String::new(),
+            Want::Range(range) | Want::Parse(range) => format!("{}-{}", range.start, range.end.saturating_sub(1)),
+            Want::Suffix(len) => format!("-{len}"),
+        },
+        received,
+        total_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+        outcome,
+    );
 }
 
 impl Drop for Network {

@@ -9,7 +9,7 @@ use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Model, TypeRef, Values};
 
 /// Values that are put together from parts; elements that no part has are fill.
-pub(super) struct Assembly<'a> {
+pub(crate) struct Assembly<'a> {
     shape: Vec<u64>,
     element: usize,
     fill: &'a Values,
@@ -25,7 +25,7 @@ enum Ground {
 
 impl<'a> Assembly<'a> {
     /// A result of that shape, all fill.
-    pub(super) fn new(
+    pub(crate) fn new(
         model: &Model,
         ty: TypeRef,
         fill: &'a Values,
@@ -53,13 +53,19 @@ impl<'a> Assembly<'a> {
     }
 
     /// Puts the elements of a piece: an array of shape `held`, of length 1 along axes on which one element is repeated.
-    pub(super) fn put(&mut self, piece: &Piece, held: &[u64], values: Values) -> Result<()> {
+    pub(crate) fn put(&mut self, piece: &Piece, held: &[u64], values: Values) -> Result<()> {
         if held.iter().product::<u64>() != values.len() as u64 {
             return Err(Error::internal(format!("{} values for {held:?} elements", values.len())));
         }
+        let mut strides = row_major(held, 1)?;
+        strides.iter_mut().zip(held).filter(|(_, len)| **len == 1).for_each(|(stride, _)| *stride = 0);
+        self.put_strided(piece, &strides, values)
+    }
+
+    /// Puts the elements of a piece that lie so many elements apart along its axes.
+    pub(crate) fn put_strided(&mut self, piece: &Piece, strides: &[u64], values: Values) -> Result<()> {
         let element = self.element as u64;
-        let mut from = row_major(held, element)?;
-        from.iter_mut().zip(held).filter(|(_, len)| **len == 1).for_each(|(stride, _)| *stride = 0);
+        let from: Vec<u64> = strides.iter().map(|stride| stride.saturating_mul(element)).collect();
         let to = row_major(&self.shape, element)?;
         let sizes = Sizes { stored: self.element, native: self.element };
         let walk = Walk::new(&piece.segments(), &from, &to, sizes)
@@ -81,7 +87,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// The values.
-    pub(super) fn finish(self) -> Result<Values> {
+    pub(crate) fn finish(self) -> Result<Values> {
         match self.ground {
             Ground::Placed(values) => Ok(values),
             Ground::Marked { marks, parts, mut empty } => {

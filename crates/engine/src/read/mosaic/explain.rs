@@ -62,6 +62,7 @@ impl Reading<'_> {
         for wave in self.waves(batch, &leaves)? {
             self.for_all(
                 wave,
+                self.is_far(),
                 |part| Box::pin(self.plan_part(part)),
                 |(leaf, parts): (Leaf, Vec<Plan>)| {
                     let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);

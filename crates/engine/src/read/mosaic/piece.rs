@@ -4,13 +4,13 @@ use ncirrus_model::{AxisSelection, Region, Selection};
 
 /// A part of a selection: some of its elements along each axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Piece {
-    pub(super) axes: Vec<Axis>,
+pub(crate) struct Piece {
+    pub(crate) axes: Vec<Axis>,
 }
 
 /// Selected elements along one axis, and their positions in the result.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Axis {
+pub(crate) enum Axis {
     Slice {
         start: u64,
         count: u64,
@@ -24,7 +24,7 @@ pub(super) enum Axis {
 
 impl Piece {
     /// All of a selection.
-    pub(super) fn of(selection: &Selection) -> Self {
+    pub(crate) fn of(selection: &Selection) -> Self {
         let axis = |axis: &AxisSelection| match axis {
             AxisSelection::Slice { start, count, stride } => {
                 Axis::Slice { start: *start, count: *count, stride: (*stride).max(1), position: 0 }
@@ -39,7 +39,7 @@ impl Piece {
     }
 
     /// The elements inside of a box; `None` when there are none or the ranks differ.
-    pub(super) fn within(&self, region: &Region) -> Option<Self> {
+    pub(crate) fn within(&self, region: &Region) -> Option<Self> {
         let mut axes = Vec::with_capacity(self.axes.len());
         for (axis, (start, count)) in self.axes.iter().zip(region.start.iter().zip(&region.count)) {
             axes.push(axis.within(*start, start.saturating_add(*count))?);
@@ -48,24 +48,24 @@ impl Piece {
     }
 
     /// Elements along each axis.
-    pub(super) fn shape(&self) -> Vec<u64> {
+    pub(crate) fn shape(&self) -> Vec<u64> {
         self.axes.iter().map(Axis::count).collect()
     }
 
     /// Number of elements.
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.axes.iter().fold(1, |product, axis| product.saturating_mul(axis.count()))
     }
 
     /// The smallest box that holds all elements; an axis without elements gives an empty one.
-    pub(super) fn bounds(&self) -> Region {
+    pub(crate) fn bounds(&self) -> Region {
         let (start, count) =
             self.axes.iter().map(Axis::bounds).map(|(start, end)| (start, end - start)).unzip();
         Region { start, count }
     }
 
     /// Two pieces that together are this one, cut along the slowest axis that can be; `None` for one element.
-    pub(super) fn halves(&self) -> Option<(Self, Self)> {
+    pub(crate) fn halves(&self) -> Option<(Self, Self)> {
         let at = self.axes.iter().position(|axis| axis.count() > 1)?;
         let (mut first, mut second) = (self.clone(), self.clone());
         let (one, other) = self.axes.get(at)?.halves();
@@ -75,7 +75,7 @@ impl Piece {
     }
 
     /// Pieces of at most `most` elements each that together are this one, in order.
-    pub(super) fn cut(self, most: u64) -> Vec<Self> {
+    pub(crate) fn cut(self, most: u64) -> Vec<Self> {
         let mut cut = Vec::new();
         let mut rest = vec![self];
         while let Some(piece) = rest.pop() {
@@ -88,13 +88,13 @@ impl Piece {
     }
 
     /// Where the elements go, if they come one after the other.
-    pub(super) fn segments(&self) -> Vec<Segment> {
+    pub(crate) fn segments(&self) -> Vec<Segment> {
         self.axes.iter().map(Axis::segment).collect()
     }
 }
 
 impl Axis {
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Slice { count, .. } => *count,
             Self::Picks(picks) => picks.len() as u64,
@@ -150,7 +150,7 @@ impl Axis {
     }
 
     /// The same elements of an array in which the element `from` is the element `to`.
-    pub(super) fn selection(&self, from: u64, to: u64) -> AxisSelection {
+    pub(crate) fn selection(&self, from: u64, to: u64) -> AxisSelection {
         let moved = |index: u64| index.saturating_sub(from).saturating_add(to);
         match self {
             Self::Slice { start, count, stride, .. } => {
@@ -163,7 +163,7 @@ impl Axis {
     }
 
     /// The indices in order.
-    pub(super) fn indices(&self) -> Vec<u64> {
+    pub(crate) fn indices(&self) -> Vec<u64> {
         match self {
             Self::Slice { start, count, stride, .. } => (0..*count).map(|at| start + at * stride).collect(),
             Self::Picks(picks) => picks.iter().map(|(index, _)| *index).collect(),

@@ -7,7 +7,6 @@ use crate::dataset::Dataset;
 use ncirrus_layout::{Error, ErrorKind, Result, VariableRef};
 use ncirrus_model::{Selection, Values, VarId};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// A variable that parts of a mosaic come from, at hand for reading.
 #[derive(Clone)]
@@ -97,8 +96,7 @@ impl Reading<'_> {
         let nesting = self.context.nesting.clone();
         let (values, report) =
             leaf.dataset.read_deep(leaf.variable, selection, self.missing, nesting).await?;
-        self.absent_count.fetch_add(report.missing_count, Ordering::Relaxed);
-        self.surplus.fetch_add(report.surplus_count, Ordering::Relaxed);
+        self.take_report(report);
         Ok(values)
     }
 

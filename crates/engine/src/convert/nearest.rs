@@ -1,0 +1,110 @@
+//! Casts that round to the nearest value and keep apart what has no place in the target (`cfa.md` 6.5).
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Atomic, Values};
+
+/// Numbers as another numeric type: fractions become the nearest integer, of two the even one. Also the positions of
+/// those that are outside of its range, NaN for an integer type included; what stands there means nothing.
+///
+/// # Errors
+/// `Invalid` for text and user-defined types.
+pub(crate) fn cast_to_nearest(values: &Values, to: Atomic) -> Result<(Values, Vec<usize>)> {
+    let mut outside = Vec::new();
+    macro_rules! into {
+        ($variant:ident) => {
+            column(values, &mut outside).map(Values::$variant)
+        };
+    }
+    let cast = match to {
+        Atomic::Byte => into!(Byte),
+        Atomic::Short => into!(Short),
+        Atomic::Int => into!(Int),
+        Atomic::Int64 => into!(Int64),
+        Atomic::UByte => into!(UByte),
+        Atomic::UShort => into!(UShort),
+        Atomic::UInt => into!(UInt),
+        Atomic::UInt64 => into!(UInt64),
+        Atomic::Float => into!(Float),
+        Atomic::Double => into!(Double),
+        Atomic::Char | Atomic::String => None,
+    };
+    let cast = cast.ok_or_else(|| {
+        let from = values.atomic().map_or("a user-defined type", Atomic::name);
+        Error::invalid(format!("{from} does not convert to {}", to.name()))
+    })?;
+    Ok((cast, outside))
+}
+
+fn column<T: Target>(values: &Values, outside: &mut Vec<usize>) -> Option<Vec<T>> {
+    macro_rules! from {
+        ($vector:expr, $number:path, $convert:path) => {{
+            let one = |(at, value): (usize, _)| {
+                $convert($number(value)).unwrap_or_else(|| {
+                    outside.push(at);
+                    T::default()
+                })
+            };
+            $vector.iter().copied().enumerate().map(one).collect()
+        }};
+    }
+    Some(match values {
+        Values::Byte(from) => from!(from, i128::from, T::of_integer),
+        Values::Short(from) => from!(from, i128::from, T::of_integer),
+        Values::Int(from) => from!(from, i128::from, T::of_integer),
+        Values::Int64(from) => from!(from, i128::from, T::of_integer),
+        Values::UByte(from) => from!(from, i128::from, T::of_integer),
+        Values::UShort(from) => from!(from, i128::from, T::of_integer),
+        Values::UInt(from) => from!(from, i128::from, T::of_integer),
+        Values::UInt64(from) => from!(from, i128::from, T::of_integer),
+        Values::Float(from) => from!(from, f64::from, T::of_float),
+        Values::Double(from) => from!(from, f64::from, T::of_float),
+        _ => return None,
+    })
+}
+
+/// A type that numbers become; `None` for those outside of its range.
+trait Target: Copy + Default {
+    fn of_integer(value: i128) -> Option<Self>;
+    fn of_float(value: f64) -> Option<Self>;
+}
+
+macro_rules! integer_target {
+    ($($ty:ty),*) => {$(
+        impl Target for $ty {
+            fn of_integer(value: i128) -> Option<Self> {
+                Self::try_from(value).ok()
+            }
+
+            #[expect(clippy::cast_possible_truncation, reason = "beyond 128 bits the bound is taken, and is outside")]
+            fn of_float(value: f64) -> Option<Self> {
+                let nearest = value.round_ties_even();
+                if nearest.is_nan() { None } else { Self::try_from(nearest as i128).ok() }
+            }
+        }
+    )*};
+}
+
+integer_target!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+impl Target for f32 {
+    #[expect(clippy::cast_precision_loss, reason = "the nearest float is meant")]
+    fn of_integer(value: i128) -> Option<Self> {
+        Some(value as Self)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
+    fn of_float(value: f64) -> Option<Self> {
+        let nearest = value as Self;
+        (nearest.is_finite() || !value.is_finite()).then_some(nearest)
+    }
+}
+
+impl Target for f64 {
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is meant")]
+    fn of_integer(value: i128) -> Option<Self> {
+        Some(value as Self)
+    }
+
+    fn of_float(value: f64) -> Option<Self> {
+        Some(value)
+    }
+}

@@ -1,0 +1,68 @@
+//! Fragments whose datasets are not there, for the user to see.
+use super::Dataset;
+use std::collections::BTreeSet;
+use std::sync::PoisonError;
+
+/// A fragment whose elements are missing because its dataset is not there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AbsentFragment {
+    /// Path of the aggregated variable.
+    pub variable: String,
+    /// Place in its array of fragments.
+    pub index: Vec<u64>,
+    /// Where it was looked for.
+    pub name: String,
+}
+
+/// What was found absent since the dataset was opened.
+#[derive(Debug, Default)]
+pub(super) struct Absent {
+    fragments: BTreeSet<AbsentFragment>,
+    /// Whether there are more than are remembered.
+    more: bool,
+}
+
+/// Fragments that are remembered.
+const REMEMBERED: usize = 1 << 16;
+/// Fragments that are named.
+const NAMED: usize = 3;
+
+impl Dataset {
+    /// Remembers fragments that were filled in.
+    pub(crate) fn note_absent(&self, found: &[AbsentFragment]) {
+        if found.is_empty() {
+            return;
+        }
+        let mut absent = self.inner.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        for fragment in found {
+            if absent.fragments.len() >= REMEMBERED {
+                absent.more |= !absent.fragments.contains(fragment);
+                continue;
+            }
+            absent.fragments.insert(fragment.clone());
+        }
+    }
+
+    /// What to say of fragments that were filled in.
+    pub(super) fn absence_warning(&self) -> Option<String> {
+        let absent = self.inner.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = absent.fragments.len();
+        let named = absent.fragments.iter().take(NAMED).map(AbsentFragment::to_string);
+        let named: Vec<String> = named.collect();
+        let rest = if count > NAMED { ", ..." } else { "" };
+        let least = if absent.more { "more than " } else { "" };
+        let (noun, verb) = if count == 1 { ("fragment", "is") } else { ("fragments", "are") };
+        (count > 0).then(|| {
+            format!(
+                "{least}{count} {noun} {verb} not there, the elements are missing: {}{rest}",
+                named.join(", ")
+            )
+        })
+    }
+}
+
+impl std::fmt::Display for AbsentFragment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} of {} ({})", self.index, self.variable, self.name)
+    }
+}

@@ -1,0 +1,274 @@
+//! Opening datasets: those of callers, and those that others take values from.
+use super::{Dataset, Inner, Referred};
+use crate::cache::Snapshot;
+use crate::drive::Context;
+use crate::nesting::Nesting;
+use crate::open;
+use crate::others::Others;
+use crate::session::Session;
+use ncirrus_layout::{Catalog, Confidence, Driver, Error, Memo, ObjectId, OpenOptions, Result};
+use ncirrus_model::Model;
+use ncirrus_store::{Opened, Store, Url};
+use std::sync::{Arc, Mutex, Weak};
+
+/// Metadata bytes that a dataset keeps at least which others take values from.
+const LEAST_METADATA: usize = 1 << 20;
+
+impl Session {
+    /// Opens the dataset at `root` with whichever of the drivers knows its format. Its place is not known: it cannot
+    /// refer to others by names that are relative to it.
+    ///
+    /// # Errors
+    /// `NotFound` when nothing is there, `Unsupported` or `Malformed` when no driver knows what is there, else what
+    /// the driver fails with.
+    pub async fn open(
+        &self,
+        store: Arc<dyn Store>,
+        root: ObjectId,
+        drivers: &[Arc<dyn Driver>],
+        options: &OpenOptions,
+    ) -> Result<Dataset> {
+        self.open_at(store, root, None, (drivers.into(), options), &Nesting::default()).await
+    }
+
+    /// As [`open`](Self::open), for an address that was looked up.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_opened(
+        &self,
+        opened: &Opened,
+        drivers: &[Arc<dyn Driver>],
+        options: &OpenOptions,
+    ) -> Result<Dataset> {
+        let (store, root, url) = (Arc::clone(&opened.store), opened.root.clone(), opened.url.clone());
+        self.open_at(store, root, Some(url), (drivers.into(), options), &Nesting::default()).await
+    }
+
+    /// As [`open_opened`](Self::open_opened), for a dataset that another one takes values from; its requests are
+    /// counted with those of the read that it is opened for.
+    pub(crate) async fn open_fragment(
+        &self,
+        opened: Opened,
+        drivers: &Arc<[Arc<dyn Driver>]>,
+        options: &OpenOptions,
+        nesting: &Nesting,
+    ) -> Result<Dataset> {
+        let Opened { store, root, url, .. } = opened;
+        self.open_at(store, root, Some(url), (Arc::clone(drivers), options), nesting).await
+    }
+
+    async fn open_at(
+        &self,
+        store: Arc<dyn Store>,
+        root: ObjectId,
+        address: Option<Url>,
+        (drivers, options): (Arc<[Arc<dyn Driver>]>, &OpenOptions),
+        nesting: &Nesting,
+    ) -> Result<Dataset> {
+        let context = Context { nesting: nesting.apart(), ..self.context(store) };
+        let driver = match self.known_driver(&context, &root, &drivers).await {
+            Some(driver) => driver,
+            None => open::probe(&context, &root, &drivers).await?,
+        };
+        let owned = Arc::new(Others::default());
+        let open = Arc::downgrade(&owned);
+        let others = Referred { drivers, options: options.clone(), open, owned: Some(owned) };
+        let plain = self.open_plain(context, root, driver, others, address).await?;
+        plain.overlaid(nesting).await
+    }
+
+    /// The driver that opened the dataset before, if the index cache knows and it still is certain.
+    async fn known_driver(
+        &self,
+        context: &Context,
+        root: &ObjectId,
+        drivers: &[Arc<dyn Driver>],
+    ) -> Option<Arc<dyn Driver>> {
+        let name = context.snapshot.driver_of(root)?;
+        let driver = drivers.iter().find(|driver| driver.name() == name)?;
+        match context.drive(|view| driver.probe(view, root)).await {
+            Ok(Confidence::Yes) => Some(Arc::clone(driver)),
+            _ => None,
+        }
+    }
+
+    /// The dataset as its format shows it.
+    async fn open_plain(
+        &self,
+        context: Context,
+        root: ObjectId,
+        driver: Arc<dyn Driver>,
+        others: Referred,
+        address: Option<Url>,
+    ) -> Result<Dataset> {
+        let opened = context.drive(|view| driver.open(view, &root, &others.options)).await;
+        let catalog = opened.map_err(|error| error.by(driver.name()))?;
+        let tree = context.drive(|view| catalog.tree(view)).await;
+        let model = tree.map_err(|error| error.by(driver.name()))?;
+        let (session, opening) = (self.clone(), self.shared.next_opening());
+        let (known, absent) = (Mutex::default(), Mutex::default());
+        let context = Context { nesting: Nesting::default(), ..context };
+        let under = None;
+        let inner = Inner {
+            session,
+            context,
+            root,
+            address,
+            driver,
+            others,
+            catalog,
+            model,
+            under,
+            opening,
+            known,
+            absent,
+        };
+        Ok(Dataset { inner: Arc::new(inner) })
+    }
+
+    /// What steps on objects of a store run against; nothing is known of them yet.
+    pub(crate) fn context(&self, store: Arc<dyn Store>) -> Context {
+        let budget = match self.is_of_others() {
+            true => (self.shared.metadata_cache / self.open_datasets().map_or(1, |open| open.most()))
+                .max(LEAST_METADATA),
+            false => self.shared.metadata_cache,
+        };
+        Context {
+            shared: Arc::clone(&self.shared),
+            snapshot: Arc::new(Snapshot::new(store, budget, self.shared.index.clone())),
+            memo: Arc::new(Memo::new(budget)),
+            dataset: None,
+            nesting: Nesting::default(),
+        }
+    }
+}
+
+impl Dataset {
+    /// The dataset as it is now.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub(crate) async fn reopened(&self) -> Result<Self> {
+        let Inner { session, root, address, others, .. } = self.inner.as_ref();
+        let (store, drivers) = (Arc::clone(self.store()), Arc::clone(&others.drivers));
+        let nesting = Nesting::default();
+        session.open_at(store, root.clone(), address.clone(), (drivers, &others.options), &nesting).await
+    }
+
+    /// The dataset of a reference by this one: itself, or another one, which is opened when first needed.
+    ///
+    /// # Errors
+    /// `Unsupported` when it lies in another store, else what opening it fails with.
+    pub(crate) async fn referred(&self, root: Option<&ObjectId>, nesting: &Nesting) -> Result<Self> {
+        let Some(root) = root.filter(|root| **root != self.inner.root) else { return Ok(self.clone()) };
+        self.inner.context.snapshot.check_store(root)?;
+        let others = self.inner.others.open.upgrade();
+        let others = others.ok_or_else(|| Error::internal("a dataset outlives the one that opened it"))?;
+        others.open(root, || self.open_other(root, nesting)).await
+    }
+
+    async fn open_other(&self, root: &ObjectId, nesting: &Nesting) -> Result<Self> {
+        let Inner { session, context, driver, others, .. } = self.inner.as_ref();
+        let context = Context { dataset: None, nesting: nesting.apart(), ..context.clone() };
+        // A dataset mostly refers to others of its own format: then nothing else is looked for.
+        let driver = match context.drive(|view| driver.probe(view, root)).await {
+            Ok(Confidence::Yes) => Arc::clone(driver),
+            _ => open::probe(&context, root, &others.drivers).await?,
+        };
+        let others = Referred {
+            options: OpenOptions { name: None, ..others.options.clone() },
+            owned: None,
+            ..others.clone()
+        };
+        session.open_plain(context, root.clone(), driver, others, None).await
+    }
+
+    /// The dataset as overlays show it, unless it is to be shown as it is.
+    async fn overlaid(self, nesting: &Nesting) -> Result<Self> {
+        let mut dataset = self;
+        if dataset.inner.others.options.raw {
+            return Ok(dataset);
+        }
+        let shared = Arc::clone(&dataset.inner.session.shared);
+        for overlay in &shared.overlays {
+            let Inner { root, catalog, others, .. } = dataset.inner.as_ref();
+            let context = Context { dataset: Some(dataset.clone()), ..dataset.context(nesting.apart()) };
+            let over = context.drive(|view| overlay.over(view, root, catalog, &others.options)).await;
+            let Some(catalog) = over.map_err(|error| error.by(overlay.name()))? else { continue };
+            let tree = context.drive(|view| catalog.tree(view)).await;
+            let model = tree.map_err(|error| error.by(overlay.name()))?;
+            dataset = dataset.under(catalog, model);
+        }
+        Ok(dataset)
+    }
+
+    /// This dataset seen through another catalog.
+    fn under(self, catalog: Arc<dyn Catalog>, model: Arc<Model>) -> Self {
+        let Inner { session, context, root, address, driver, others, .. } = self.inner.as_ref();
+        let opening = session.shared.next_opening();
+        let inner = Inner {
+            session: session.clone(),
+            context: context.clone(),
+            root: root.clone(),
+            address: address.clone(),
+            driver: Arc::clone(driver),
+            others: others.clone(),
+            catalog,
+            model,
+            under: Some(self.clone()),
+            opening,
+            known: Mutex::default(),
+            absent: Mutex::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Where it lies, as far as known.
+    pub fn address(&self) -> Option<&Url> {
+        self.inner.address.as_ref()
+    }
+
+    /// The dataset as its format shows it, where an overlay shows more; else itself.
+    pub fn plain(&self) -> &Self {
+        self.inner.under.as_ref().map_or(self, Self::plain)
+    }
+
+    /// The dataset without what an overlay shows, if one shows more.
+    pub(crate) fn beneath(&self) -> Option<&Self> {
+        self.inner.under.as_ref()
+    }
+
+    /// Whether it still is what it was when it was opened, as far as that costs nothing.
+    ///
+    /// # Errors
+    /// When the file cannot be looked at.
+    pub(crate) fn is_current(&self) -> Result<bool> {
+        let (store, root) = (self.store(), &self.inner.root);
+        let (Some(local), Some(tag)) = (store.local(), self.inner.context.snapshot.tag(root)) else {
+            return Ok(true);
+        };
+        Ok(local.stat(root)?.is_some_and(|(_, now)| now == tag))
+    }
+
+    /// What it was opened with.
+    pub fn options(&self) -> &OpenOptions {
+        &self.inner.others.options
+    }
+
+    /// The drivers that it was opened with.
+    pub(crate) fn drivers(&self) -> &Arc<[Arc<dyn Driver>]> {
+        &self.inner.others.drivers
+    }
+}
+
+impl Clone for Referred {
+    fn clone(&self) -> Self {
+        Self {
+            drivers: Arc::clone(&self.drivers),
+            options: self.options.clone(),
+            open: Weak::clone(&self.open),
+            owned: self.owned.clone(),
+        }
+    }
+}

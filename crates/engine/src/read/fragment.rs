@@ -1,0 +1,248 @@
+//! Reading fragments: variables of datasets of their own that make up an aggregated variable.
+//!
+//! All pieces of one fragment are read together, so that its dataset is looked for once; several fragments at a time.
+mod address;
+mod fit;
+mod opened;
+mod recipe;
+
+use super::Reading;
+use super::mosaic::assembly::Assembly;
+use super::mosaic::piece::Piece;
+use crate::convert;
+use crate::dataset::{AbsentFragment, Dataset};
+use crate::session::Missing;
+use fit::Fit;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentAbsence, FragmentVariable, Result};
+use ncirrus_model::{NodeId, Region, Values, VarId};
+use opened::Places;
+use recipe::Recipe;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A piece of a tile that a fragment fills.
+pub(super) struct Part {
+    pub(super) piece: Piece,
+    pub(super) tile: Region,
+    pub(super) fragment: Arc<Fragment>,
+}
+
+/// Parts of one variable of one dataset.
+pub(super) struct Group {
+    places: Places,
+    parts: Vec<Part>,
+}
+
+/// A variable that fills tiles, at hand for reading.
+pub(crate) struct Source {
+    pub(crate) dataset: Dataset,
+    pub(crate) variable: VarId,
+    /// What it was found by, for messages.
+    name: String,
+    /// What is done with its values; `None` where they are taken as they are.
+    recipe: Option<Recipe>,
+}
+
+impl Reading<'_> {
+    /// Reads parts into a result; those whose datasets are not there are left as they are.
+    pub(super) async fn read_fragments(&self, parts: Vec<Part>, assembly: &mut Assembly<'_>) -> Result<()> {
+        let assembly = Mutex::new(assembly);
+        let put = |piece: &Piece, strides: &[u64], values| {
+            let mut assembly = assembly.lock().unwrap_or_else(PoisonError::into_inner);
+            assembly.put_strided(piece, strides, values)
+        };
+        for (groups, is_far) in self.groups(parts)? {
+            let read = |group: Group| -> BoxFuture<'_, Result<()>> {
+                Box::pin(async { self.read_group(group, &put).await })
+            };
+            self.for_all(groups, is_far, read, |()| Ok(())).await?;
+        }
+        Ok(())
+    }
+
+    /// The parts by their datasets and variables: first those of this machine, then those that may be far away.
+    pub(super) fn groups(&self, parts: Vec<Part>) -> Result<[(Vec<Group>, bool); 2]> {
+        type Key = (Vec<Arc<str>>, Vec<FragmentVariable>);
+        let mut numbers: HashMap<Key, usize> = HashMap::new();
+        let mut groups: Vec<Group> = Vec::new();
+        for part in parts {
+            let key = (part.fragment.names.clone(), part.fragment.variables.clone());
+            if let Some(group) = numbers.get(&key).and_then(|number| groups.get_mut(*number)) {
+                group.parts.push(part);
+                continue;
+            }
+            let places = self.dataset.places(&part.fragment);
+            let places = places.map_err(|error| of_fragment(error, &part.fragment, None))?;
+            numbers.insert(key, groups.len());
+            groups.push(Group { places, parts: vec![part] });
+        }
+        let here = self.context.snapshot.store().local().is_some();
+        let is_near = |group: &Group| match group.places {
+            Places::Here => here,
+            Places::At(_) => group.places.are_local(),
+        };
+        let (near, far) = groups.into_iter().partition(is_near);
+        Ok([(near, false), (far, true)])
+    }
+
+    async fn read_group(
+        &self,
+        group: Group,
+        put: &(dyn Fn(&Piece, &[u64], Values) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let Group { places, parts } = group;
+        let Some(first) = parts.first().map(|part| Arc::clone(&part.fragment)) else { return Ok(()) };
+        let source = self.fragment_source(&places, &first).await;
+        let Some(source) = source.map_err(|error| of_fragment(error, &first, None))? else {
+            return parts.iter().try_for_each(|part| self.note_absent_fragment(&part.fragment));
+        };
+        for Part { piece, tile, fragment } in parts {
+            let read = self.read_source(&source, tile, &piece, &fragment, put).await;
+            read.map_err(|error| {
+                if error.kind() == ErrorKind::Changed {
+                    self.dataset.forget_fragment(&places);
+                }
+                of_fragment(error, &fragment, Some(&source))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The variable of a fragment; `None` when its dataset is not there.
+    ///
+    /// # Errors
+    /// `NotFound` when the dataset has no such variable.
+    pub(super) async fn fragment_source(
+        &self,
+        places: &Places,
+        fragment: &Fragment,
+    ) -> Result<Option<Source>> {
+        let nesting = &self.context.nesting;
+        let Some((dataset, number)) = self.dataset.fragment_at(places, nesting).await? else {
+            return Ok(None);
+        };
+        let name = fragment.names.get(number).map_or("the dataset itself".to_owned(), ToString::to_string);
+        let Some((dataset, variable)) = dataset.fragment_variable(&fragment.variables) else {
+            let wanted = fragment.variables.iter().map(variable_name).collect::<Vec<_>>().join(" or ");
+            return Err(Error::malformed(format!("no variable {wanted} in {name}")).at_object(dataset.root()));
+        };
+        let recipe = self.recipe(&dataset, variable, fragment).await?;
+        Ok(Some(Source { dataset, variable, name, recipe }))
+    }
+
+    /// What is done with the values of a variable; nothing with those that are no numbers.
+    async fn recipe(
+        &self,
+        dataset: &Dataset,
+        variable: VarId,
+        fragment: &Fragment,
+    ) -> Result<Option<Recipe>> {
+        let model = dataset.definitions();
+        let ty = model.variable(variable).map(|variable| variable.ty);
+        let from = ty.and_then(|ty| model.base_atomic(ty));
+        let to = self.model.base_atomic(self.bound.ty);
+        let (Some(from), Some(to)) = (from, to) else { return Ok(None) };
+        if !(from.is_numeric() && to.is_numeric()) {
+            return match from == to {
+                true => Ok(None),
+                false => Err(Error::malformed(format!("type {} where {} is due", from.name(), to.name()))),
+            };
+        }
+        let mut attributes = dataset.attributes(&[NodeId::Variable(variable)]).await;
+        let attributes = attributes.pop().ok_or_else(|| Error::internal("attributes were not given"))??;
+        Recipe::new((from, &attributes), fragment, (to, &self.bound.source.fill)).map(Some)
+    }
+
+    async fn read_source(
+        &self,
+        source: &Source,
+        tile: Region,
+        piece: &Piece,
+        fragment: &Fragment,
+        put: &(dyn Fn(&Piece, &[u64], Values) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let shape = source.dataset.definitions().shape(source.variable);
+        let fit = Fit::new(tile, &shape, fragment.axes.as_deref())?;
+        let nesting = self.context.nesting.of_fragment()?;
+        for piece in piece.clone().cut(self.part_elements()) {
+            let (selection, strides) = fit.selection(&piece)?;
+            let nesting = nesting.clone();
+            let read = source.dataset.read_deep(source.variable, &selection, self.missing, nesting).await;
+            let (values, report) = read?;
+            self.take_report(report);
+            put(&piece, &strides, self.finished(values, source)?)?;
+        }
+        Ok(())
+    }
+
+    /// The values as the aggregated variable has them.
+    fn finished(&self, values: Values, source: &Source) -> Result<Values> {
+        let atomic = |ty| self.model.base_atomic(ty);
+        match (&source.recipe, atomic(self.bound.ty)) {
+            (Some(recipe), Some(ty)) => recipe.apply(values, ty),
+            _ if convert::matches(self.model, self.bound.ty, &values) => Ok(values),
+            _ => Err(Error::malformed("values of another type")),
+        }
+    }
+
+    /// Notes a fragment whose dataset is not there.
+    ///
+    /// # Errors
+    /// `NotFound` when that is an error.
+    fn note_absent_fragment(&self, fragment: &Fragment) -> Result<()> {
+        let chosen = self.context.shared.fragments_absent;
+        let is_error = match chosen {
+            Some(chosen) => chosen == Missing::Error,
+            None => fragment.rules.absent == FragmentAbsence::Error,
+        };
+        let name = fragment.names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(" or ");
+        if is_error {
+            let message = format!("fragment {:?} is not there: {name}", fragment.index);
+            return Err(Error::not_found(message));
+        }
+        let variable = self.model.variable_path(self.variable);
+        let mut absent = self.fragments_absent.lock().unwrap_or_else(PoisonError::into_inner);
+        if absent.len() < LISTED {
+            absent.push(AbsentFragment { variable, index: fragment.index.clone(), name });
+        }
+        Ok(())
+    }
+}
+
+/// Absent fragments that a report lists at most.
+const LISTED: usize = 1 << 16;
+
+/// What a variable is looked for by, for messages.
+fn variable_name(variable: &FragmentVariable) -> String {
+    match variable {
+        FragmentVariable::Path(path) => path.to_string(),
+        FragmentVariable::Search { name, .. } => name.to_string(),
+        FragmentVariable::Number(number) => format!("number {number}"),
+    }
+}
+
+/// Says of an error which fragment it is about; the rest of the place is the aggregated variable's to tell.
+fn of_fragment(error: Error, fragment: &Fragment, source: Option<&Source>) -> Error {
+    let what = match source {
+        Some(source) => {
+            format!("{} of {}", source.dataset.definitions().variable_path(source.variable), source.name)
+        }
+        None => fragment.names.first().map_or("in the dataset itself".to_owned(), ToString::to_string),
+    };
+    let message = format!("fragment {:?} ({what}): {}", fragment.index, error.message());
+    let place = error.place().clone();
+    let mut located = Error::new(error.kind(), message);
+    if let Some(object) = place.object {
+        located = located.at_object(object);
+    } else if let Some(source) = source {
+        located = located.at_object(source.dataset.root());
+    }
+    if let Some(offset) = place.offset {
+        located = located.at_offset(offset);
+    }
+    if let Some(chunk) = place.chunk {
+        located = located.at_chunk(&chunk);
+    }
+    located.because(error)
+}

@@ -1,0 +1,164 @@
+//! From the name of a fragment to addresses where it may lie (`cfa.md` 5.2, 6.3).
+//!
+//! A name with a scheme is an address, which is percent-decoded first; any other is relative to the folder of the
+//! dataset that aggregates, taken literally first and then percent-decoded. `..` works in files as it does in paths,
+//! and elsewhere as far as the name stays in the same store.
+#[cfg(test)]
+mod tests;
+
+use ncirrus_layout::{Error, ErrorKind, Result};
+use ncirrus_store::{Scheme, Url};
+
+/// Where a fragment of that name may lie, in the order in which it is looked for. `base` is the dataset that
+/// aggregates; `may_be_local` says whether a dataset on another machine may name files of this one.
+pub(crate) fn candidates(name: &str, base: Option<&Url>, may_be_local: bool) -> Result<Vec<Url>> {
+    let found = match scheme(name) {
+        Some((scheme, rest)) => absolute(name, scheme, rest)?,
+        None if name.starts_with('/') => {
+            each([name.to_owned(), decoded(name)], |path| Ok(Url::of_path(path)))?
+        }
+        None => relative(name, base)?,
+    };
+    let far = base.is_some_and(|base| !is_local(base));
+    if far && !may_be_local && found.iter().any(is_local) {
+        let message =
+            format!("the fragment {name:?} of a dataset on another machine names a file of this one");
+        return Err(Error::new(ErrorKind::Denied, message));
+    }
+    Ok(found)
+}
+
+/// Whether an address is of this machine.
+pub(crate) fn is_local(url: &Url) -> bool {
+    matches!(url.scheme(), Scheme::File | Scheme::Memory)
+}
+
+/// The scheme and what follows its colon; a single letter is a drive.
+fn scheme(name: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = name.split_once(':')?;
+    let mut letters = scheme.chars();
+    let is_scheme = letters.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && scheme.len() > 1
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || "+.-".contains(letter));
+    is_scheme.then_some((scheme, rest))
+}
+
+fn absolute(name: &str, scheme: &str, rest: &str) -> Result<Vec<Url>> {
+    match scheme.to_ascii_lowercase().as_str() {
+        "file" => {
+            let path = rest.strip_prefix("//").unwrap_or(rest);
+            let path = path.strip_prefix("localhost/").map_or(path.to_owned(), |path| format!("/{path}"));
+            each([decoded(&path), path], |path| Ok(Url::of_path(path)))
+        }
+        "dods" | "dap2" | "dap4" => {
+            Err(Error::unsupported(format!("OPeNDAP, where the fragment {name:?} lies")))
+        }
+        "http" | "https" => {
+            let url = Url::parse(name)?;
+            let modes = url.fragment().modes();
+            if modes.contains("dap2") || modes.contains("dap4") {
+                return Err(Error::unsupported(format!("OPeNDAP, where the fragment {name:?} lies")));
+            }
+            Ok(vec![url])
+        }
+        "s3" | "gs" | "gs3" | "az" | "abfs" | "abfss" | "memory" => {
+            let url = Url::parse(name)?;
+            let path = url.path().to_owned();
+            each([decoded(&path), path], |path| Ok(url.with_path(path)))
+        }
+        // The stores that were added to the session may know it.
+        _ if rest.starts_with("//") => Ok(vec![Url::parse(name)?]),
+        _ => Err(Error::unsupported(format!("the scheme {scheme:?} of the fragment {name:?}"))),
+    }
+}
+
+fn relative(name: &str, base: Option<&Url>) -> Result<Vec<Url>> {
+    let Some(base) = base else {
+        let message = format!("the fragment {name:?} is relative to a dataset whose place is not known");
+        return Err(Error::invalid(message));
+    };
+    if name.is_empty() {
+        return Err(Error::malformed("a fragment without a name"));
+    }
+    let path = base.path().trim_end_matches('/');
+    let folder = path.rfind('/').map_or("", |end| path.get(..=end).unwrap_or_default());
+    let names = [name.to_owned(), decoded(name)];
+    match base.scheme() {
+        Scheme::File => each(names, |name| Ok(base.beside(format!("{folder}{name}")))),
+        Scheme::Http | Scheme::Https => each(names, |name| {
+            let path = inside(folder, &encoded(name)).ok_or_else(|| outside(name))?;
+            Ok(base.beside(path))
+        }),
+        _ => each(names, |name| {
+            let path = inside(folder, name).ok_or_else(|| outside(name))?;
+            Ok(base.beside(path))
+        }),
+    }
+}
+
+fn outside(name: &str) -> Error {
+    Error::malformed(format!("the fragment {name:?} leaves the store of the dataset that aggregates"))
+}
+
+/// The path of a name below a folder, with `.` and `..` resolved; `None` when that leaves the root.
+fn inside(folder: &str, name: &str) -> Option<String> {
+    let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
+    for segment in name.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => _ = segments.pop()?,
+            segment => segments.push(segment),
+        }
+    }
+    Some(format!("/{}", segments.join("/")))
+}
+
+/// The addresses of names, each once.
+fn each(names: [String; 2], address: impl Fn(&str) -> Result<Url>) -> Result<Vec<Url>> {
+    let [first, second] = names;
+    let mut found = vec![address(&first)?];
+    if second != first {
+        // What makes no sense when it is decoded is only meant literally.
+        found.extend(address(&second));
+    }
+    Ok(found)
+}
+
+/// Text with percent signs decoded; what is no such code, or gives no text, stays as it is.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let code =
+            bytes.get(at + 1..at + 3).filter(|code| *byte == b'%' && code.iter().all(u8::is_ascii_hexdigit));
+        let code = code.and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                at += 3;
+            }
+            None => {
+                plain.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    match String::from_utf8(plain) {
+        Ok(plain) if !plain.contains('\0') => plain,
+        _ => text.to_owned(),
+    }
+}
+
+/// Text as it stands in the path of a URL.
+fn encoded(text: &str) -> String {
+    let mut path = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => path.push(char::from(byte)),
+            _ if b"-._~/!$&'()*+,;=:@".contains(&byte) => path.push(char::from(byte)),
+            _ => path.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    path
+}

@@ -1,0 +1,79 @@
+use super::{Url, candidates};
+use ncirrus_layout::{ErrorKind, Result};
+
+fn found(name: &str, base: &str) -> Result<Vec<String>> {
+    let base = Url::parse(base)?;
+    let urls = candidates(name, Some(&base), false)?;
+    Ok(urls.iter().map(ToString::to_string).collect())
+}
+
+#[track_caller]
+fn is(name: &str, base: &str, wanted: &[&str]) {
+    assert_eq!(found(name, base).unwrap_or_default(), wanted, "{name} beside {base}");
+}
+
+#[track_caller]
+fn is_refused(name: &str, base: &str, kind: ErrorKind) {
+    assert_eq!(found(name, base).map_err(|error| error.kind()), Err(kind), "{name} beside {base}");
+}
+
+#[test]
+fn relative_names_lie_beside_the_master() {
+    is("a.nc", "m.nca", &["a.nc"]);
+    is("f/a.nc", "/data/run/m.nca", &["/data/run/f/a.nc"]);
+    is("../a.nc", "/data/run/m.nca", &["/data/run/../a.nc"]);
+    is("a.nc", "/data/run/m.zarr/", &["/data/run/a.nc"]);
+    is("f/a.nc", "https://host:8080/run/m.nca?signature=x", &["https://host:8080/run/f/a.nc"]);
+    is("../a.nc", "s3://bucket/run/m.nca", &["s3://bucket/a.nc"]);
+    is("./f//a.nc", "s3://bucket/m.nca", &["s3://bucket/f/a.nc"]);
+}
+
+#[test]
+fn relative_names_are_taken_literally_and_then_decoded() {
+    is("a%20b.nc", "/data/m.nca", &["/data/a%20b.nc", "/data/a b.nc"]);
+    is("a b#1.nc", "https://host/m.nca", &["https://host/a%20b%231.nc"]);
+    is("a%20b.nc", "https://host/m.nca", &["https://host/a%2520b.nc", "https://host/a%20b.nc"]);
+    is("100%.nc", "/data/m.nca", &["/data/100%.nc"]);
+}
+
+#[test]
+fn absolute_names_are_decoded_first() {
+    is("file:///data/a%20b.nc", "m.nca", &["/data/a b.nc", "/data/a%20b.nc"]);
+    is("file:/data/a.nc", "m.nca", &["/data/a.nc"]);
+    is("file://localhost/data/a.nc", "m.nca", &["/data/a.nc"]);
+    is("/data/a.nc", "m.nca", &["/data/a.nc"]);
+    is("s3://bucket/a%20b", "m.nca", &["s3://bucket/a b", "s3://bucket/a%20b"]);
+    is("https://host/a.nc", "s3://bucket/m.nca", &["https://host/a.nc"]);
+}
+
+#[test]
+fn names_that_leave_their_store_are_refused() {
+    is_refused("../../a.nc", "s3://bucket/run/m.nca", ErrorKind::Malformed);
+    is_refused("../a.nc", "https://host/m.nca", ErrorKind::Malformed);
+}
+
+#[test]
+fn masters_on_other_machines_name_no_files_of_this_one() {
+    is_refused("file:///etc/passwd", "https://host/m.nca", ErrorKind::Denied);
+    is_refused("/etc/passwd", "s3://bucket/m.nca", ErrorKind::Denied);
+    is_refused("memory://mine/a.nc", "s3://bucket/m.nca", ErrorKind::Denied);
+    let base = Url::parse("s3://bucket/m.nca");
+    assert!(base.is_ok_and(|base| candidates("file:///data/a.nc", Some(&base), true).is_ok()));
+}
+
+#[test]
+fn other_schemes_are_named() {
+    is_refused("urn:a.nc", "m.nca", ErrorKind::Unsupported);
+    is_refused("dods://host/a.nc", "m.nca", ErrorKind::Unsupported);
+    is_refused("https://host/a.nc#dap2", "m.nca", ErrorKind::Unsupported);
+    is("2020-01-01T00:00.nc", "m.nca", &["2020-01-01T00:00.nc"]);
+}
+
+#[test]
+fn profiles_of_the_master_hold_for_its_fragments() {
+    let base = Url::parse("s3://bucket/m.nca#mode=nczarr&aws.profile=mine");
+    let found = base.and_then(|base| candidates("a.nc", Some(&base), false)).unwrap_or_default();
+    let fragment = found.first().map(Url::fragment);
+    assert_eq!(fragment.and_then(|fragment| fragment.value("aws.profile")), Some("mine"));
+    assert!(fragment.is_some_and(|fragment| !fragment.modes().contains("nczarr")));
+}

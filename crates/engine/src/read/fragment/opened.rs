@@ -1,0 +1,160 @@
+//! Datasets of fragments: opened when values of them are wanted, and kept for the next read.
+//!
+//! Each is seen in a state of its own. A local file that was replaced since it was opened is opened anew; one that
+//! changes while it is read is an error, and the next read opens it anew.
+use super::address::{candidates, is_local};
+use crate::dataset::Dataset;
+use crate::nesting::Nesting;
+use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentVariable, OpenOptions, Result};
+use ncirrus_model::{GroupId, Model, VarId};
+use ncirrus_store::Url;
+use std::collections::VecDeque;
+
+/// Where a fragment may lie, in the order in which it is looked for.
+#[derive(Debug, Clone)]
+pub(crate) enum Places {
+    /// In the dataset that aggregates.
+    Here,
+    /// At the first of these addresses that opens, each with the name that it comes from.
+    At(Vec<(usize, Url)>),
+}
+
+impl Places {
+    /// Whether nothing is asked of another machine.
+    pub(crate) fn are_local(&self) -> bool {
+        match self {
+            Self::Here => false,
+            Self::At(urls) => urls.iter().all(|(_, url)| is_local(url)),
+        }
+    }
+}
+
+impl Dataset {
+    /// Where a fragment may lie: places of this machine go first.
+    ///
+    /// # Errors
+    /// What is wrong with the first of its names, when none makes sense.
+    pub(crate) fn places(&self, fragment: &Fragment) -> Result<Places> {
+        if fragment.names.is_empty() {
+            return Ok(Places::Here);
+        }
+        let (mut urls, mut failure) = (Vec::new(), None);
+        for (number, name) in fragment.names.iter().enumerate() {
+            match candidates(name, self.address(), self.session().shared.local_fragments) {
+                Ok(found) => urls.extend(found.into_iter().map(|url| (number, url))),
+                Err(error) => _ = failure.get_or_insert(error),
+            }
+        }
+        urls.sort_by_key(|(_, url)| !is_local(url));
+        match failure.filter(|_| urls.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(Places::At(urls)),
+        }
+    }
+
+    /// The dataset of a fragment, and the number of the name that it has; `None` when there is none.
+    ///
+    /// # Errors
+    /// Why one that is there, or that cannot be reached, does not open, when no other does.
+    pub(crate) async fn fragment_at(
+        &self,
+        places: &Places,
+        nesting: &Nesting,
+    ) -> Result<Option<(Self, usize)>> {
+        let Places::At(urls) = places else { return Ok(Some((self.clone(), 0))) };
+        let mut failure = None;
+        for (number, url) in urls {
+            match self.beside(url, nesting).await {
+                Ok(dataset) => return Ok(Some((dataset, *number))),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => _ = failure.get_or_insert_with(|| error.at_object(url)),
+            }
+        }
+        failure.map_or(Ok(None), Err)
+    }
+
+    /// The dataset at an address, opened as this one was.
+    async fn beside(&self, url: &Url, nesting: &Nesting) -> Result<Self> {
+        let shared = &self.session().shared;
+        let kept = self.session().open_datasets();
+        let kept =
+            kept.ok_or_else(|| Error::internal("a fragment outlives the dataset that it is part of"))?;
+        let options = OpenOptions { name: None, ..self.options().clone() };
+        if let Some(dataset) = kept.find(url, &options) {
+            if dataset.is_current()? {
+                return Ok(dataset);
+            }
+            kept.forget(url, &options);
+        }
+        let opened = match is_local(url) {
+            true => ncirrus_store::open_url(url, &shared.stores).await?,
+            false => {
+                let (url, stores) = (url.clone(), shared.stores.clone());
+                shared.network.run(async move { ncirrus_store::open_url(&url, &stores).await })?.await?
+            }
+        };
+        let named = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
+        let session = self.session().of_others();
+        let dataset = session.open_fragment(opened, self.drivers(), &named, nesting).await?;
+        kept.keep(url, &options, &dataset);
+        Ok(dataset)
+    }
+
+    /// Forgets the dataset of a fragment that changed: the next read opens it anew.
+    pub(crate) fn forget_fragment(&self, places: &Places) {
+        let options = OpenOptions { name: None, ..self.options().clone() };
+        if let (Places::At(urls), Some(kept)) = (places, self.session().open_datasets()) {
+            urls.iter().for_each(|(_, url)| kept.forget(url, &options));
+        }
+    }
+
+    /// The variable of a fragment in its dataset, which is this one, and the dataset that has it: in the dataset that
+    /// aggregates what an overlay hides can be meant.
+    pub(crate) fn fragment_variable(&self, variables: &[FragmentVariable]) -> Option<(Self, VarId)> {
+        let mut dataset = self;
+        loop {
+            let found = variables.iter().find_map(|variable| find(dataset.definitions(), variable));
+            match (found, dataset.beneath()) {
+                (Some(id), _) => return Some((dataset.clone(), id)),
+                (None, Some(beneath)) => dataset = beneath,
+                (None, None) => return None,
+            }
+        }
+    }
+}
+
+/// The variable of that name or number.
+fn find(model: &Model, variable: &FragmentVariable) -> Option<VarId> {
+    match variable {
+        FragmentVariable::Path(path) => model.variable_at(path),
+        FragmentVariable::Number(number) => {
+            model.group(model.root())?.vars.get(usize::try_from(*number).ok()?).copied()
+        }
+        FragmentVariable::Search { name, .. } if name.starts_with('/') => model.variable_at(name),
+        FragmentVariable::Search { group, name } => {
+            let group = model.group_at(group).unwrap_or_else(|| model.root());
+            let around = model.scope(group).into_iter().find_map(|group| below(model, group, name));
+            around.or_else(|| breadth_first(model, model.root(), name))
+        }
+    }
+}
+
+/// The variable at a path relative to a group.
+fn below(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
+    let (groups, name) = name.rsplit_once('/').map_or(("", name), |(groups, name)| (groups, name));
+    let mut segments = groups.split('/').filter(|segment| !segment.is_empty());
+    let group = segments.try_fold(group, |group, segment| model.subgroup(group, segment))?;
+    model.variable_in(group, name)
+}
+
+/// The variable in the nearest group below.
+fn breadth_first(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
+    let mut rest = VecDeque::from([group]);
+    while let Some(group) = rest.pop_front() {
+        if let Some(found) = below(model, group, name) {
+            return Some(found);
+        }
+        rest.extend(model.group(group).map(|group| group.groups.as_slice()).unwrap_or_default());
+    }
+    None
+}
