@@ -5,6 +5,7 @@
 //! dataset, [`Source`] and [`Layout`] where a variable's elements lie, [`Placer`] where written elements go.
 #![forbid(unsafe_code)]
 
+mod cover;
 mod driver;
 mod error;
 mod fragment;
@@ -19,6 +20,7 @@ mod step;
 mod stored;
 mod view;
 
+pub use cover::uncovered;
 pub use driver::{Catalog, Confidence, Consolidated, Driver, OpenOptions, Overlay};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use fragment::{

@@ -1,6 +1,5 @@
 //! Virtual datasets: which parts of which datasets make up a region (hdf5-netcdf4.md E.7).
 mod block;
-mod cover;
 mod extent;
 mod pair;
 mod source;
@@ -15,7 +14,9 @@ use crate::object::ObjectRef;
 use crate::selection::{Axis, Set};
 use crate::word::Dataspace;
 use block::Mapping;
-use ncirrus_layout::{Error, Layout, Limits, Result, Step, Tile, TileIndex, TileSource, View, join};
+use ncirrus_layout::{
+    Error, Layout, Limits, Result, Step, Tile, TileIndex, TileSource, View, join, uncovered,
+};
 use ncirrus_model::Region;
 use source::Found;
 use std::ops::Range;
@@ -152,10 +153,7 @@ impl Piece<'_> {
                 continue;
             }
             let pairs = pair::pairs(&target, &elements, &region, limits)?;
-            rest.extend(cover::uncovered(
-                &region,
-                &pairs.iter().map(|(region, _)| region).collect::<Vec<_>>(),
-            ));
+            rest.extend(uncovered(&region, &pairs.iter().map(|(region, _)| region).collect::<Vec<_>>()));
             tiles.extend(pairs.into_iter().map(|(region, from)| {
                 let source = TileSource::Variable { variable: source.variable.clone(), region: from };
                 Tile { region, source }

@@ -1,6 +1,11 @@
 use super::*;
-use crate::selection::tests::elements;
 use proptest::prelude::*;
+
+/// The elements of a box with two axes.
+fn elements(region: &Region) -> Vec<(u64, u64)> {
+    let axis = |at: usize| region.start[at]..region.start[at] + region.count[at];
+    axis(0).flat_map(|y| axis(1).map(move |x| (y, x))).collect()
+}
 
 fn region() -> impl Strategy<Value = Region> {
     prop::collection::vec((0u64..8, 1u64..6), 2).prop_map(|axes| Region {

@@ -5,7 +5,7 @@ use ncirrus_model::Region;
 mod tests;
 
 /// The elements of a region in none of the boxes, as boxes that do not overlap.
-pub(super) fn uncovered(region: &Region, boxes: &[&Region]) -> Vec<Region> {
+pub fn uncovered(region: &Region, boxes: &[&Region]) -> Vec<Region> {
     let meeting: Vec<Region> = boxes.iter().filter_map(|found| found.intersect(region)).collect();
     if meeting.is_empty() {
         return vec![region.clone()];
