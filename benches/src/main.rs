@@ -5,7 +5,8 @@
 //! 1024 x 1024 float32, a chunk per step, as plain Zarr v2 in FOLDER/CODEC.zarr. The time is the smallest of RUNS.
 //!
 //! `ncirrus-bench hdf5 WHO CASE PLACE RUNS`: see [`hdf5`]; `ncirrus-bench hdf5-write WHO CASE FOLDER RUNS STEPS`: see
-//! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`]. `ncirrus-bench s3 FOLDER MILLISECONDS`:
+//! [`hdf5_write`]; `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`: see [`cloud`]. `ncirrus-bench aggregate CASE
+//! FOLDER RUNS`: see [`aggregate`]; `ncirrus-bench s3 FOLDER MILLISECONDS`:
 //! an S3 server that answers late; `ncirrus-bench serve FOLDER MILLISECONDS`: a server of files
 //! that answers late.
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@
     reason = "a program that reports to whoever started it"
 )]
 
+mod aggregate;
 mod cloud;
 mod data;
 mod hdf5;
@@ -78,6 +80,13 @@ fn measure(arguments: &[String]) -> Result<String, Failure> {
     if let ["s3", folder, latency] = words[..] {
         let latency = Duration::from_millis(latency.parse()?);
         s3::serve(folder, latency, |endpoint| println!("{endpoint}"))?;
+    }
+    if let ["aggregate", "make", folder, count] = words[..] {
+        aggregate::make(folder, count.parse()?)?;
+        return Ok(String::new());
+    }
+    if let ["aggregate", case, folder, runs] = words[..] {
+        return Ok(figures(&aggregate::run(case, folder, runs.parse()?)?));
     }
     if let ["cloud", "make", folder] = words[..] {
         cloud::make(folder)?;

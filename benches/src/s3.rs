@@ -13,6 +13,7 @@ pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) 
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let files = FileSystem::new(folder).map_err(|error| format!("{folder}: {error:?}"))?;
     let service = S3ServiceBuilder::new(files).build();
+    let folder = std::path::PathBuf::from(folder);
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         tell(format!("http://{}", listener.local_addr()?));
@@ -20,10 +21,18 @@ pub(crate) fn serve(folder: &str, latency: Duration, tell: impl FnOnce(String)) 
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
             let service = service.clone();
+            let folder = folder.clone();
             let late = hyper::service::service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
                 let service = service.clone();
+                let is_folder = folder.join(request.uri().path().trim_start_matches('/')).is_dir();
                 async move {
                     tokio::time::sleep(latency).await;
+                    // The server fails where Amazon has no such object.
+                    if is_folder && request.uri().query().is_none() {
+                        let mut absent = hyper::Response::new(s3s::Body::empty());
+                        *absent.status_mut() = hyper::StatusCode::NOT_FOUND;
+                        return Ok(absent);
+                    }
                     service.call(request.map(s3s::Body::from)).await
                 }
             });
