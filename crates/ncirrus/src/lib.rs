@@ -54,7 +54,7 @@ pub use ncirrus_model::{
 pub use ncirrus_store as store;
 pub use select::VariableSelect;
 pub use session::{Session, SessionBuilder};
-pub use variable::Variable;
+pub use variable::{MappedArray, Variable};
 
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

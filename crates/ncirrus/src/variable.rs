@@ -1,4 +1,8 @@
 //! A variable and its values.
+mod mapped;
+
+pub use mapped::MappedArray;
+
 use crate::{Attribute, Attributes, Dataset, Element, Error, Result, Selection, Storage, TypeRef, Values};
 use ncirrus_engine::StoredChunk;
 use ncirrus_engine::convert::{Quantize, RangeReport};

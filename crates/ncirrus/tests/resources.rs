@@ -1,0 +1,8 @@
+//! What reading takes of the machine: memory, open files, requests.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+mod support;
+
+mod resources {
+    mod handles;
+    mod mapped;
+}
