@@ -2,10 +2,12 @@
 //!
 //! - [`space`]: where new bytes go;
 //! - [`out`], [`message`], [`types`], [`value`], [`heap`], [`header`]: from the data model to bytes;
+//! - [`dense`]: attributes that are too long for a header;
 //! - [`index`]: chunk indexes, built and changed;
 //! - [`edit`]: messages of headers that exist, changed in place;
 //! - [`objects`], [`placer`]: the objects of a model, and the order in which they become true;
 //! - [`update`]: the same for files that exist.
+mod dense;
 mod edit;
 mod header;
 mod heap;

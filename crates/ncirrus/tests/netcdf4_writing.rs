@@ -3,6 +3,8 @@
 
 #[path = "requests/far.rs"]
 mod far;
+#[path = "netcdf4_writing/long_attributes.rs"]
+mod long_attributes;
 
 use far::Far;
 use ncirrus_engine::{Dataset, Session, Writer};
@@ -288,4 +290,20 @@ fn the_classic_model_refuses_what_it_has_not() {
         _ = model.add_variable(model.root(), "v", Atomic::Int64.into(), &[]).unwrap();
     });
     assert!(message.contains("classic model") && message.contains("/v"), "{message}");
+}
+
+#[test]
+fn data_that_come_in_part_after_a_sync_are_completed_with_fill() {
+    let making = Making::begin(Hdf5Writer::default());
+    let var = making.edit(|model| {
+        let x = model.add_dimension(model.root(), "x", DimensionLen::Fixed(1000)).unwrap();
+        let var = model.add_variable(model.root(), "v", Atomic::Int.into(), &[x]).unwrap();
+        model.variable_mut(var).unwrap().fill = FillValue::Own(Values::Int(vec![7]));
+        var
+    });
+    making.sync();
+    making.write(var, &[3], &[2], &Values::Int(vec![1, 2]));
+    making.sync();
+    let Values::Int(read) = making.read(&making.seen(), "v") else { panic!("other values") };
+    assert_eq!((read[2], &read[3..5], read[5], read[999]), (7, &[1, 2][..], 7, 7));
 }

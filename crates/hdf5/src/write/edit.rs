@@ -4,6 +4,7 @@
 //! long way: as many messages as fit stay in the first piece, the others go to a new piece behind the end of the file,
 //! and one write of the first piece switches from the old pieces to the new ones.
 mod encode;
+mod spread;
 #[cfg(test)]
 mod tests;
 

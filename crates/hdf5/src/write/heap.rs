@@ -57,6 +57,11 @@ impl HeapBuilder {
         Ok((open.addr, u32::from(open.count)))
     }
 
+    /// Adds what is no collection but goes the same way.
+    pub(crate) fn carry(&mut self, patches: Vec<Patch>) {
+        self.full.extend(patches);
+    }
+
     /// A collection of its own for an object that would waste much of others.
     fn add_alone(&mut self, object: &[u8], space: &mut Space) -> Result<(Addr, u32)> {
         let head = head_len(self.sizes);

@@ -3,6 +3,7 @@ mod layout;
 
 pub(crate) use layout::layout;
 
+use super::dense::Dense;
 use super::out::Out;
 use super::types::encode_datatype;
 use crate::file::{Addr, Sizes};
@@ -156,10 +157,12 @@ pub(crate) fn group_info() -> Bytes {
     Bytes::from_static(&[0, 0])
 }
 
-/// What an object says of its attributes, which are `count` messages in the order in which they were made.
-pub(crate) fn attribute_info(count: u16, sizes: Sizes) -> Bytes {
+/// What an object says of its attributes, which are `count` messages in the order in which they were made, or lie
+/// elsewhere.
+pub(crate) fn attribute_info(count: u16, dense: Option<Dense>, sizes: Sizes) -> Bytes {
     let mut out = Out::new();
-    out.bytes(TRACKED_AND_INDEXED).u16(count).addr(None, sizes).addr(None, sizes).addr(None, sizes);
+    out.bytes(TRACKED_AND_INDEXED).u16(count).addr(dense.map(|dense| dense.heap), sizes);
+    out.addr(dense.map(|dense| dense.names), sizes).addr(dense.and_then(|dense| dense.orders), sizes);
     out.finish()
 }
 

@@ -11,6 +11,7 @@ pub(crate) use attribute::check_name;
 pub(crate) use names::{Object, dimension_of, listed, members, scale_of};
 pub(crate) use scale::dimension_ids;
 
+use super::dense::{Loose, dense};
 use super::header::Draft;
 use super::heap::HeapBuilder;
 use super::message;
@@ -211,13 +212,20 @@ impl Describer<'_> {
         self.finished(drafts, attributes).map_err(|error| error.at_path(path))
     }
 
-    /// The messages with these attributes, in this order.
-    fn finished(&self, mut drafts: Vec<Draft>, attributes: Vec<Bytes>) -> Result<Vec<Draft>> {
+    /// The messages with these attributes, in this order; when one of them is too long for that, all lie elsewhere.
+    fn finished(&mut self, mut drafts: Vec<Draft>, attributes: Vec<Bytes>) -> Result<Vec<Draft>> {
         let count = u16::try_from(attributes.len()).map_err(|_| {
             Error::unsupported(format!("{} attributes of one object: HDF5 numbers 65535", attributes.len()))
         })?;
-        drafts.push(plain(kind::ATTRIBUTE_INFO, message::attribute_info(count, self.sizes)));
         let numbered = attributes.into_iter().zip(0..);
+        if numbered.clone().any(|(body, _)| body.len() > message::MOST) {
+            let loose: Vec<Loose> = numbered.map(|(body, order)| Loose { flags: 0, order, body }).collect();
+            let (dense, patches) = dense(&loose, true, self.sizes, self.space)?;
+            self.heap.carry(patches);
+            drafts.push(plain(kind::ATTRIBUTE_INFO, message::attribute_info(count, Some(dense), self.sizes)));
+            return Ok(drafts);
+        }
+        drafts.push(plain(kind::ATTRIBUTE_INFO, message::attribute_info(count, None, self.sizes)));
         drafts.extend(numbered.map(|(body, order)| Draft { kind: kind::ATTRIBUTE, flags: 0, order, body }));
         Ok(drafts)
     }

@@ -18,9 +18,6 @@ const RESERVED: [&str; 8] = [
     "_nc3_strict",
 ];
 
-/// Most bytes of an attribute's message.
-const MOST: usize = 65_535;
-
 /// Refuses names with a meaning of their own.
 pub(crate) fn check_name(attribute: &Attribute) -> Result<()> {
     if RESERVED.contains(&attribute.name.as_str()) {
@@ -36,7 +33,7 @@ impl Describer<'_> {
     /// The message of an attribute.
     ///
     /// # Errors
-    /// When its values cannot be stored, or are too many.
+    /// When its values cannot be stored.
     pub(crate) fn encoded(&mut self, attribute: &Attribute) -> Result<Bytes> {
         let encoded = match &attribute.values {
             Values::Char(text) => self.text(&attribute.name, text),
@@ -67,7 +64,7 @@ impl Describer<'_> {
     /// The message of an attribute whose elements are at hand.
     ///
     /// # Errors
-    /// When they are too many.
+    /// When its name or type is too long.
     pub(super) fn raw(
         &self,
         name: &str,
@@ -75,12 +72,7 @@ impl Describer<'_> {
         space: &Dataspace,
         data: &[u8],
     ) -> Result<Bytes> {
-        let body = message::attribute(name, datatype, space, data, self.sizes)?;
-        if body.len() > MOST {
-            let message = format!("{} bytes are more than the {MOST} of a message", body.len());
-            return Err(Error::unsupported(message));
-        }
-        Ok(body)
+        message::attribute(name, datatype, space, data, self.sizes)
     }
 }
 

@@ -13,8 +13,6 @@ use std::collections::HashMap;
 const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable.";
 /// Bytes of an object reference.
 const REFERENCE: usize = 8;
-/// Most back pointers that fit an attribute; a scale with more goes without, as readers do not need them.
-const MOST_REFERENCES: usize = 4000;
 
 /// Numbers for all dimensions, in the order of the groups.
 pub(crate) fn dimension_ids(model: &Model) -> HashMap<DimId, i32> {
@@ -93,7 +91,7 @@ impl Describer<'_> {
                 count += 1;
             }
         }
-        if count == 0 || count > MOST_REFERENCES {
+        if count == 0 {
             return Ok(None);
         }
         let number = datatype_of(self.model, TypeRef::Atomic(Atomic::UInt), Endianness::Little)?;

@@ -95,6 +95,11 @@ impl<'a> Named<'a> {
         self.names.iter().any(|known| known == name)
     }
 
+    /// Whether an attribute of that length can be had.
+    pub(super) fn takes(&self, body: &Bytes) -> bool {
+        self.header.takes(body)
+    }
+
     /// Puts an attribute's message in the place of the one of that name, if there is one, else behind all others.
     ///
     /// # Errors

@@ -213,7 +213,9 @@ impl Planner<'_> {
             .filter(|(object, _)| matches!(object, Object::Group(_)))
             .map(|(_, addr)| *addr)
             .collect();
-        for (addr, header) in &self.headers {
+        for (addr, header) in &mut self.headers {
+            let spread = header.spread(&mut self.space).map_err(|error| self.file.at(*addr, error))?;
+            self.fresh.extend(spread);
             let change = header.change(&mut self.space).map_err(|error| self.file.at(*addr, error))?;
             self.fresh.extend(change.fresh);
             let turn = self.turns.get(addr).copied().unwrap_or(Turn::Dataset);

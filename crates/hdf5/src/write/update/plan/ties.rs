@@ -102,6 +102,8 @@ impl Planner<'_> {
         for name in differing {
             let skips = unnumbered && matches!(name, "_Netcdf4Dimid" | "_Netcdf4Coordinates");
             match wanted.iter().find(|(known, _)| known == name) {
+                // Readers do without back pointers where there is no room for them.
+                Some((_, body)) if !skips && !named.takes(body) => named.remove(name),
                 Some((_, body)) if !skips => named.put(name, name, body.clone())?,
                 Some(_) => {}
                 None => named.remove(name),

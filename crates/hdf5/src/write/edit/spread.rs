@@ -1,0 +1,66 @@
+//! Attributes that are too long for a header that exists.
+use super::Editable;
+use crate::object::kind;
+use crate::write::Patch;
+use crate::write::dense::{Dense, Loose, dense};
+use crate::write::header::Draft;
+use crate::write::message::MOST;
+use crate::write::out::Out;
+use crate::write::space::Space;
+use bytes::Bytes;
+use ncirrus_layout::{Error, Result};
+
+impl Editable {
+    /// Whether an attribute of that length can be had.
+    pub(crate) fn takes(&self, attribute: &Bytes) -> bool {
+        self.style.version != 1 || attribute.len() <= MOST
+    }
+
+    /// Moves all attributes out of the header when one is too long for it; gives what they have become.
+    ///
+    /// # Errors
+    /// When the header is of a version that has no place for that.
+    pub(crate) fn spread(&mut self, space: &mut Space) -> Result<Vec<Patch>> {
+        let Some((_, long)) = self.all(kind::ATTRIBUTE).find(|(_, draft)| draft.body.len() > MOST) else {
+            return Ok(Vec::new());
+        };
+        if !self.takes(&long.body) {
+            let len = long.body.len();
+            let message = format!("an attribute of {len} bytes: object headers of version 1 take {MOST}");
+            return Err(Error::unsupported(message));
+        }
+        let loose = |(_, draft): (usize, &Draft)| {
+            let Draft { flags, order, ref body, .. } = *draft;
+            Loose { flags, order, body: body.clone() }
+        };
+        let loose: Vec<Loose> = self.all(kind::ATTRIBUTE).map(loose).collect();
+        let info = self.find(kind::ATTRIBUTE_INFO).map(|(number, draft)| (number, draft.body.clone()));
+        let (number, info) = info.map_or((None, Bytes::from_static(&[0, 0])), |(at, body)| (Some(at), body));
+        let numbered = info.get(1).is_some_and(|flags| flags & NUMBERED != 0);
+        let (dense, patches) = dense(&loose, numbered, self.sizes, space)?;
+        let body = self.info(&info, dense);
+        match number {
+            Some(number) => self.set(number, body),
+            None => self.push(Draft { kind: kind::ATTRIBUTE_INFO, flags: 0, order: 0, body }),
+        }
+        self.retain(|draft| draft.kind != kind::ATTRIBUTE);
+        Ok(patches)
+    }
+
+    /// The attribute info message, with the places of a heap and its indexes.
+    fn info(&self, old: &Bytes, dense: Dense) -> Bytes {
+        let counts = old.get(1).is_some_and(|flags| flags & COUNTS != 0);
+        let kept = old.get(..if counts { 4 } else { 2 }).unwrap_or_default();
+        let mut body = Out::new();
+        body.bytes(kept).addr(Some(dense.heap), self.sizes).addr(Some(dense.names), self.sizes);
+        if dense.orders.is_some() {
+            body.addr(dense.orders, self.sizes);
+        }
+        body.finish()
+    }
+}
+
+/// The info says which number comes next.
+const COUNTS: u8 = 1;
+/// There is an index by number.
+const NUMBERED: u8 = 2;
