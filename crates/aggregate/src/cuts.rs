@@ -27,11 +27,6 @@ pub(crate) struct Part {
 }
 
 impl Cuts {
-    /// One cell that is the whole axis.
-    pub(crate) fn whole(len: u64) -> Self {
-        Self::Even { size: len, count: 1, end: len }
-    }
-
     /// Cells of these sizes, one after the other.
     ///
     /// # Errors
@@ -53,10 +48,11 @@ impl Cuts {
         }
     }
 
-    /// Cells at these places, when neither starts nor ends descend; else `None`.
+    /// Cells at these places, when neither starts nor ends descend and neighbours share one element at most; else
+    /// `None`.
     pub(crate) fn from_spans(spans: Vec<Range<u64>>) -> Option<Self> {
         let ordered = |pair: &[Range<u64>]| match pair {
-            [a, b] => a.start <= b.start && a.end <= b.end,
+            [a, b] => a.start <= b.start && a.end <= b.end && a.end.saturating_sub(b.start) <= 1,
             _ => true,
         };
         let sound = spans.iter().all(|span| span.start <= span.end) && spans.windows(2).all(ordered);

@@ -1,8 +1,8 @@
 //! How the fragments of a variable are described, in any convention.
-use crate::cf;
 use crate::detect::Scheme;
 use crate::index::Index;
 use crate::subject::{Inner, Subject};
+use crate::{cf, cfa05};
 use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{GroupId, VarId};
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub(crate) enum Description {
     /// CFA-0.6, drafts, CF-1.13.
     Terms(cf::Description),
+    /// CFA-0.5.
+    Table(cfa05::Description),
 }
 
 impl Description {
@@ -24,7 +26,7 @@ impl Description {
             Scheme::Terms { data, .. } => {
                 cf::Description::new(inner, subject, data.as_deref()).map(Self::Terms)
             }
-            Scheme::Table { .. } => Err(Error::unsupported("CFA-0.5")),
+            Scheme::Table { group, .. } => cfa05::Description::new(inner, subject, group).map(Self::Table),
             Scheme::Json { .. } => Err(Error::unsupported("CFA-0.4")),
         }
     }
@@ -33,6 +35,7 @@ impl Description {
     pub(crate) fn convention(&self) -> &'static str {
         match self {
             Self::Terms(terms) => terms.convention(),
+            Self::Table(_) => "CFA-0.5",
         }
     }
 
@@ -40,6 +43,7 @@ impl Description {
     pub(crate) fn plumbing(&self) -> (Vec<VarId>, Option<GroupId>) {
         match self {
             Self::Terms(terms) => (terms.plumbing(), None),
+            Self::Table(table) => (Vec::new(), Some(table.group())),
         }
     }
 
@@ -47,6 +51,7 @@ impl Description {
     pub(crate) fn warnings(&self, subject: &Subject) -> Vec<String> {
         match self {
             Self::Terms(terms) => terms.warnings(subject),
+            Self::Table(_) => Vec::new(),
         }
     }
 
@@ -54,6 +59,7 @@ impl Description {
     pub(crate) fn fragments(&self, inner: &Inner, subject: &Subject) -> Option<u64> {
         let shape = match self {
             Self::Terms(terms) => terms.shape(inner, subject),
+            Self::Table(table) => Some(table.shape().to_vec()),
         }?;
         shape.iter().try_fold(1u64, |all, count| all.checked_mul(*count))
     }
@@ -71,6 +77,7 @@ impl Description {
     ) -> Step<Index> {
         match self {
             Self::Terms(terms) => terms.index(view, inner, subject, lengths),
+            Self::Table(table) => table.index(view, inner, subject, lengths),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Variables that hold one entry per fragment, read for the fragments that are wanted.
 use ncirrus_layout::{Error, Result, Step, VariableRef, View};
-use ncirrus_model::{Atomic, Attributes, AxisSelection, Model, Selection, Strings, TypeRef, Values, VarId};
+use ncirrus_model::{
+    Atomic, Attributes, AxisSelection, Model, Selection, Strings, TypeRef, Values, VarId, default_fill,
+};
 
 /// A variable with one entry per fragment, or one for all.
 #[derive(Debug, Clone)]
@@ -77,6 +79,11 @@ impl Entries {
             .filter(|text| !text.is_empty())
             .map(String::into_bytes);
         self
+    }
+
+    /// What entries hold that were never written, where they are integers.
+    pub(crate) fn default_missing(&self) -> i128 {
+        default_fill(self.atomic).integer(0).unwrap_or_default()
     }
 
     /// Number of dimensions, without that of characters.

@@ -4,8 +4,10 @@
 //! aggregated variables in it.
 #![forbid(unsafe_code)]
 
+mod boxes;
 mod catalog;
 mod cf;
+mod cfa05;
 mod cuts;
 mod describe;
 mod detect;

@@ -69,6 +69,12 @@ impl Master {
         self
     }
 
+    /// Gives a variable other values.
+    pub(crate) fn replace(mut self, path: &str, values: Values) -> Self {
+        self.values.insert(path.to_owned(), values);
+        self
+    }
+
     /// Adds an attribute to a variable.
     pub(crate) fn put(mut self, path: &str, name: &str, values: Values) -> Self {
         let id = self.model.variable_at(path).unwrap();

@@ -88,10 +88,17 @@ fn cells_out_of_order_are_no_cuts() {
 }
 
 #[test]
-fn the_arithmetic_of_s3netcdf4_loses_elements_as_it_does() {
-    // 13 by 6: the last cell ends at 12 or 13 depending on rounding; 13 / 6 * 5 + 13 / 6 = 12.999...
-    let cuts = Cuts::Scaled { len: 10, count: 2 };
-    assert_eq!((cuts.span(0), cuts.span(1)), (0..5, 5..10));
+fn cells_that_share_more_than_an_element_are_no_cuts() {
+    assert_eq!(Cuts::from_spans(vec![0..4, 2..6]), None);
+    assert!(Cuts::from_spans(vec![0..4, 3..6]).is_some());
+}
+
+#[test]
+fn the_arithmetic_of_s3netcdf4_is_followed_to_the_element() {
+    let cuts = Cuts::Scaled { len: 49, count: 12 };
+    let spans: Vec<Range<u64>> = (0..12).map(|cell| cuts.span(cell)).collect();
+    assert_eq!(spans[..4], [0..4, 4..8, 8..12, 12..16]);
+    assert_eq!(spans[11], 44..49);
 }
 
 #[test]

@@ -1,0 +1,70 @@
+use super::{Boxes, tiles};
+use ncirrus_layout::{Limits, Tile, TileSource};
+use ncirrus_model::{Region, Values};
+use proptest::prelude::*;
+use std::ops::Range;
+
+fn region(axes: &[Range<u64>]) -> Region {
+    let (start, count) = axes.iter().map(|axis| (axis.start, axis.end - axis.start)).unzip();
+    Region { start, count }
+}
+
+fn found(boxes: &[[Range<u64>; 2]], wanted: &Region, lenient: bool) -> ncirrus_layout::Result<Vec<Tile>> {
+    let numbers = (0..boxes.len() as u64).collect();
+    let all = Boxes::new(2, numbers, boxes.iter().flatten().cloned().collect());
+    let touched = all.touched(wanted);
+    let number = |at: usize| Values::UInt64(vec![touched[at].0]);
+    tiles(&touched, wanted, (&Limits::default(), lenient), |at, _| Ok(TileSource::Constant(number(at))))
+}
+
+#[test]
+fn irregular_partitions_and_the_holes_between_them_make_up_a_region() {
+    let boxes = [[0..2, 0..3], [0..1, 3..5], [1..4, 3..5]];
+    let tiles = found(&boxes, &region(&[0..4, 0..5]), false).unwrap();
+    let missing: Vec<&Region> =
+        tiles.iter().filter(|tile| tile.source == TileSource::Missing).map(|tile| &tile.region).collect();
+    assert_eq!(missing, [&region(&[2..4, 0..3])]);
+    assert_eq!(tiles.len(), 4);
+}
+
+#[test]
+fn partitions_that_overlap_are_refused() {
+    let boxes = [[0..2, 0..5], [0..4, 3..5]];
+    let error = found(&boxes, &region(&[0..4, 0..5]), false).unwrap_err();
+    assert!(error.message().contains("0 and 1 overlap"), "{error}");
+    assert!(found(&boxes, &region(&[0..4, 0..5]), true).is_ok());
+    assert!(found(&boxes, &region(&[0..2, 0..3]), false).is_ok());
+}
+
+#[test]
+fn neighbours_may_share_one_element() {
+    assert!(found(&[[0..3, 0..5], [2..4, 0..5]], &region(&[0..4, 0..5]), false).is_ok());
+}
+
+#[test]
+fn scalar_data_have_one_partition() {
+    let all = Boxes::new(0, vec![7], Vec::new());
+    assert_eq!(all.touched(&region(&[])), [(7, region(&[]))]);
+}
+
+proptest! {
+    #[test]
+    fn touched_partitions_are_those_of_a_list(
+        boxes in prop::collection::vec((0..9u64, 0..4u64, 0..9u64, 0..4u64), 0..12),
+        wanted in (0..9u64, 1..5u64, 0..9u64, 1..5u64),
+    ) {
+        let boxes: Vec<[Range<u64>; 2]> =
+            boxes.into_iter().map(|(y, ny, x, nx)| [y..y + ny, x..x + nx]).collect();
+        let (y, ny, x, nx) = wanted;
+        let wanted = region(&[y..y + ny, x..x + nx]);
+        let numbers = (0..boxes.len() as u64).collect();
+        let all = Boxes::new(2, numbers, boxes.iter().flatten().cloned().collect());
+        let naive: Vec<(u64, Region)> = boxes
+            .iter()
+            .zip(0..)
+            .map(|(one, number)| (number, region(one)))
+            .filter(|(_, one)| one.intersect(&wanted).is_some())
+            .collect();
+        prop_assert_eq!(all.touched(&wanted), naive);
+    }
+}

@@ -1,0 +1,175 @@
+//! CFA-0.5 as S3netCDF4 defines it: a group with one entry per partition (cfa.md 3).
+mod lines;
+mod tiles;
+
+#[cfg(test)]
+mod tests;
+
+use crate::boxes::Boxes;
+use crate::cuts::Cuts;
+use crate::entries::Entries;
+use crate::index::Index;
+use crate::lookup;
+use crate::names::Substitutions;
+use crate::subject::{Inner, Subject};
+use lines::Locations;
+use ncirrus_layout::{Aggregation, Error, Result, Step, View};
+use ncirrus_model::{GroupId, VarId};
+use std::sync::{Arc, OnceLock};
+use tiles::{Columns, Tiles};
+
+/// How the fragments of a variable are described.
+#[derive(Debug)]
+pub(crate) struct Description {
+    group: GroupId,
+    grid: Vec<u64>,
+    file: VarId,
+    ncvar: VarId,
+    location: VarId,
+    format: Option<VarId>,
+    shape: Option<VarId>,
+    base: Option<VarId>,
+    pmshape: Option<VarId>,
+}
+
+impl Description {
+    /// The description that a `cfa_group` makes.
+    ///
+    /// # Errors
+    /// `NotFound` or `Malformed` when the group is not as it has to be, as far as shapes and types tell.
+    pub(crate) fn new(inner: &Inner, subject: &Subject, name: &str) -> Result<Self> {
+        let (model, name) = (&inner.model, name.trim());
+        let group = lookup::group(model, subject.group, name).filter(|_| !name.is_empty());
+        let group = group.filter(|group| *group != subject.group && *group != model.root());
+        let group = group.ok_or_else(|| Error::not_found(format!("no group {name:?}, its cfa_group")))?;
+        let find = |name: &str| model.variable_in(group, name);
+        let needed = |name: &str| {
+            let missing = || Error::not_found(format!("no variable {name} in {}", model.group_path(group)));
+            find(name).ok_or_else(missing)
+        };
+        let description = Self {
+            group,
+            grid: Entries::texts(model, needed("file")?)?.shape,
+            file: needed("file")?,
+            ncvar: needed("ncvar")?,
+            location: needed("location")?,
+            format: find("format"),
+            shape: find("shape"),
+            base: find("base"),
+            pmshape: find("pmshape"),
+        };
+        description.columns(inner, subject)?;
+        Ok(description)
+    }
+
+    pub(crate) fn group(&self) -> GroupId {
+        self.group
+    }
+
+    /// Shape of the partition matrix.
+    pub(crate) fn shape(&self) -> &[u64] {
+        &self.grid
+    }
+
+    /// The variables of entries, whose shapes agree.
+    fn columns(&self, inner: &Inner, subject: &Subject) -> Result<Columns> {
+        let (model, rank) = (&inner.model, subject.rank() as u64);
+        let shaped = |entries: Entries, more: &[u64]| {
+            let wanted = [self.grid.as_slice(), more].concat();
+            if entries.shape == wanted && self.grid.len() == subject.rank() {
+                return Ok(entries);
+            }
+            let (path, shape) = (&entries.path, &entries.shape);
+            Err(Error::malformed(format!("{path} has the shape {shape:?}, {wanted:?} was expected")))
+        };
+        let texts = |id: VarId| shaped(Entries::texts(model, id)?, &[]);
+        Ok(Columns {
+            file: texts(self.file)?,
+            ncvar: texts(self.ncvar)?,
+            location: shaped(Entries::integers(model, self.location)?, &[rank, 2])?,
+            format: self.format.map(texts).transpose()?,
+            shape: self.shape.map(|id| shaped(Entries::integers(model, id)?, &[rank])).transpose()?,
+            missing: 0,
+            base: None,
+            substitutions: Substitutions::of_caller(&subject.choices),
+        })
+    }
+
+    /// Where the fragments lie. Lengths of dimensions that nobody wrote are taken from the description.
+    ///
+    /// # Errors
+    /// A need, or what is wrong with the description.
+    pub(crate) fn index(
+        &self,
+        view: &dyn View,
+        inner: &Inner,
+        subject: &Arc<Subject>,
+        lengths: &[Option<u64>],
+    ) -> Step<Index> {
+        self.check_shape(view, inner)?;
+        let columns = self.filled(view, inner, subject)?;
+        let locations = Locations::new(&columns, &self.grid);
+        let cuts = locations.cuts(view, lengths)?;
+        let boxes = match cuts {
+            Some(_) => OnceLock::new(),
+            None => OnceLock::from(Arc::new(locations.scan(view)?)),
+        };
+        Ok(self.made(subject, columns, cuts, lengths, boxes))
+    }
+
+    fn made(
+        &self,
+        subject: &Arc<Subject>,
+        columns: Columns,
+        cuts: Option<Vec<Cuts>>,
+        lengths: &[Option<u64>],
+        boxes: OnceLock<Arc<Boxes>>,
+    ) -> Index {
+        let ends = match (&cuts, boxes.get()) {
+            (Some(cuts), _) => cuts.iter().map(Cuts::end).collect(),
+            (None, boxes) => boxes.map(|boxes| boxes.ends()).unwrap_or_default(),
+        };
+        let lengths: Vec<u64> = lengths.iter().zip(ends).map(|(len, end)| len.unwrap_or(end)).collect();
+        let facts = Aggregation {
+            convention: "CFA-0.5",
+            shape: Some(self.grid.clone()),
+            fragments: self.grid.iter().fold(1, |all: u64, count| all.saturating_mul(*count)),
+        };
+        let (subject, grid) = (Arc::clone(subject), self.grid.clone());
+        let tiles = Arc::new(Tiles { subject, columns, grid, lengths: lengths.clone(), cuts, boxes });
+        Index { tiles, lengths, facts }
+    }
+
+    /// Checks that the shape of the matrix that is written down is that of its variables.
+    fn check_shape(&self, view: &dyn View, inner: &Inner) -> Step<()> {
+        let Some(id) = self.pmshape else { return Ok(()) };
+        let entries = Entries::integers(&inner.model, id)?;
+        let all = entries.read(view, &vec![0; entries.rank()], &entries.shape)?;
+        let written: Vec<i128> = (0..all.len()).filter_map(|at| all.integer(at)).collect();
+        let grid: Vec<i128> = self.grid.iter().map(|count| i128::from(*count)).collect();
+        if written == grid {
+            return Ok(());
+        }
+        let path = &entries.path;
+        Err(Error::malformed(format!("{path} says {written:?}, the partitions have the shape {grid:?}"))
+            .into())
+    }
+
+    /// The variables of entries, with what attributes and the base say of them.
+    fn filled(&self, view: &dyn View, inner: &Inner, subject: &Subject) -> Step<Columns> {
+        let mut columns = self.columns(inner, subject)?;
+        let attributes = inner.attributes(view, &[self.file, self.ncvar, self.location])?;
+        if let [file, ncvar, location] = attributes.as_slice() {
+            columns.file = columns.file.with_attributes(file);
+            columns.ncvar = columns.ncvar.with_attributes(ncvar);
+            let own = location.find("_FillValue").and_then(|fill| fill.values.integer(0));
+            columns.missing = own.unwrap_or_else(|| columns.location.default_missing());
+        }
+        if let Some(base) = self.base {
+            let base = Entries::texts(&inner.model, base)?;
+            let (start, count) = (vec![0; base.rank()], vec![1; base.rank()]);
+            columns.base = base.read_texts(view, &start, &count)?.get(0)?.map(str::to_owned);
+        }
+        Ok(columns)
+    }
+}

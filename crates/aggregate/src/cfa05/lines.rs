@@ -1,0 +1,143 @@
+//! Where partitions lie, told from few of them.
+use super::tiles::Columns;
+use crate::boxes::Boxes;
+use crate::cuts::Cuts;
+use ncirrus_layout::{Error, Result, Step, View, join};
+use ncirrus_model::{AxisSelection, Values};
+use std::ops::Range;
+
+/// Matrices that are no longer along an axis are read along it.
+const LINE: u64 = 1 << 12;
+/// So many places are looked at along a longer axis.
+const PROBES: u64 = 32;
+
+/// The places of partitions.
+pub(super) struct Locations<'a> {
+    columns: &'a Columns,
+    grid: &'a [u64],
+}
+
+/// Places of partitions along a line of the matrix; `None` for those that are not defined.
+type Line = Vec<(u64, Option<Range<u64>>)>;
+
+impl<'a> Locations<'a> {
+    pub(super) fn new(columns: &'a Columns, grid: &'a [u64]) -> Self {
+        Self { columns, grid }
+    }
+
+    /// How each axis is cut, as far as the partitions at the edges of the matrix tell; `None` when only all of them
+    /// together can.
+    ///
+    /// # Errors
+    /// A need, or what reading the places fails with.
+    pub(super) fn cuts(&self, view: &dyn View, lengths: &[Option<u64>]) -> Step<Option<Vec<Cuts>>> {
+        if self.grid.contains(&0) {
+            return Ok(Some(
+                self.grid.iter().map(|count| Cuts::Even { size: 0, count: *count, end: 0 }).collect(),
+            ));
+        }
+        let lines = join(0..self.grid.len(), |axis| self.line(view, axis, false))?;
+        let cuts = join(lines.iter().enumerate(), |(axis, line)| {
+            let (count, len) = (self.count(axis), lengths.get(axis).copied().flatten());
+            match cut(line, count, len) {
+                None if (line.len() as u64) < count => Ok(cut(&self.line(view, axis, true)?, count, len)),
+                cuts => Ok(cuts),
+            }
+        })?;
+        Ok(cuts.into_iter().collect())
+    }
+
+    /// Every partition, read one by one.
+    ///
+    /// # Errors
+    /// A need, or `Limit` when they are too many.
+    pub(super) fn scan(&self, view: &dyn View) -> Step<Boxes> {
+        let rank = self.grid.len();
+        let location = &self.columns.location;
+        let all = location.read(view, &vec![0; rank + 2], &location.shape)?;
+        let (mut numbers, mut spans) = (Vec::new(), Vec::new());
+        let count = all.len().checked_div(2 * rank).unwrap_or(0);
+        for number in 0..count {
+            let at = |axis: usize| self.columns.span(&all, number * rank + axis);
+            let place = (0..rank).map(at).collect::<Result<Option<Vec<_>>>>()?;
+            if let Some(place) = place {
+                numbers.push(number as u64);
+                spans.extend(place);
+            }
+        }
+        Ok(Boxes::new(rank, numbers, spans))
+    }
+
+    fn count(&self, axis: usize) -> u64 {
+        self.grid.get(axis).copied().unwrap_or(0)
+    }
+
+    /// The places along an axis, of the partitions that come first along all others.
+    fn line(&self, view: &dyn View, axis: usize, whole: bool) -> Step<Line> {
+        let count = self.count(axis);
+        let at = if whole || count <= LINE { (0..count).collect() } else { probes(count) };
+        let first = || AxisSelection::Slice { start: 0, count: 1, stride: 1 };
+        let mut axes: Vec<AxisSelection> = self.grid.iter().map(|_| first()).collect();
+        if let Some(slot) = axes.get_mut(axis) {
+            *slot = match at.len() as u64 == count {
+                true => AxisSelection::Slice { start: 0, count, stride: 1 },
+                false => AxisSelection::Indices(at.clone()),
+            };
+        }
+        axes.push(AxisSelection::Slice { start: axis as u64, count: 1, stride: 1 });
+        axes.push(AxisSelection::Slice { start: 0, count: 2, stride: 1 });
+        let values: Values = self.columns.location.select(view, axes)?;
+        let line =
+            at.into_iter().enumerate().map(|(entry, cell)| Ok((cell, self.columns.span(&values, entry)?)));
+        Ok(line.collect::<Result<_>>()?)
+    }
+}
+
+/// Places spread over an axis, with its ends.
+fn probes(count: u64) -> Vec<u64> {
+    let spread = (1..PROBES).map(|at| at * (count / PROBES));
+    let mut all: Vec<u64> = [0, 1, 2].into_iter().chain(spread).chain([count - 2, count - 1]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The cuts that explain a line; `None` when it takes more to know.
+fn cut(line: &Line, count: u64, len: Option<u64>) -> Option<Cuts> {
+    let defined: Option<Vec<Range<u64>>> = line.iter().map(|(_, span)| span.clone()).collect();
+    if let Some(spans) = defined.filter(|spans| spans.len() as u64 == count) {
+        return Cuts::from_spans(spans);
+    }
+    let explains = |cuts: &Cuts| {
+        line.iter().all(|(cell, span)| span.as_ref().is_none_or(|span| *span == cuts.span(*cell)))
+    };
+    even(line, count, len).into_iter().chain(len.map(|len| Cuts::Scaled { len, count })).find(explains)
+}
+
+/// Cells of one size, judged by the first defined one that is not the last.
+fn even(line: &Line, count: u64, len: Option<u64>) -> Option<Cuts> {
+    let inner = line.iter().find_map(|(cell, span)| span.clone().filter(|_| cell + 1 < count));
+    let size = inner.map(|span| span.end - span.start)?;
+    let last = line.iter().find_map(|(cell, span)| span.clone().filter(|_| cell + 1 == count));
+    let full = size.checked_mul(count)?;
+    let end = last.map_or_else(|| len.map_or(full, |len| full.min(len)), |last| last.end);
+    (end <= full).then_some(Cuts::Even { size, count, end })
+}
+
+impl Columns {
+    /// The place of a partition along one axis, among values of places; `None` when it is not defined.
+    ///
+    /// # Errors
+    /// `Malformed` when it begins after its end, or before the first element.
+    pub(super) fn span(&self, values: &Values, at: usize) -> Result<Option<Range<u64>>> {
+        let pair = (values.integer(2 * at), values.integer(2 * at + 1));
+        let (Some(start), Some(end)) = pair else { return Ok(None) };
+        if start == self.missing || end == self.missing {
+            return Ok(None);
+        }
+        let place = u64::try_from(start).ok().zip(u64::try_from(end).ok());
+        let place = place.map(|(start, end)| start..end).filter(|place| place.start <= place.end);
+        let wrong = || Error::malformed(format!("{}: a place {start} to {end}", self.location.path));
+        place.map(Some).ok_or_else(wrong)
+    }
+}
