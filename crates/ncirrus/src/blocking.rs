@@ -125,8 +125,19 @@ impl Dataset {
         pair: &Pair,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<()> {
+        self.copy_from_to(source, pair, pair.var, progress)
+    }
+
+    /// As [`copy_from`](Self::copy_from), to a variable of another id.
+    pub(crate) fn copy_from_to(
+        &self,
+        source: &Self,
+        pair: &Pair,
+        var: VarId,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<()> {
         let open = self.open_for_writing()?;
-        let (from, to) = ((source.reader()?, pair.var), (&open.writer, pair.var));
+        let (from, to) = ((source.reader()?, pair.var), (&open.writer, var));
         let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, pair.quantize, progress);
         self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }

@@ -13,7 +13,7 @@ use crate::create::CreateOptions;
 use crate::select::VariableSelect;
 use crate::{CodecSpec, Dataset, Result, Session};
 use blueprint::Blueprint;
-pub(crate) use blueprint::Pair;
+pub(crate) use blueprint::{Pair, make_attributes_classic};
 use ncirrus_engine::Writer;
 use ncirrus_model::Model;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,8 +92,19 @@ pub fn copy(
     options: &CopyOptions<'_>,
     session: &Session,
 ) -> Result<CopyReport> {
+    copy_without(source, target, options, &[], session)
+}
+
+/// As [`copy`], but variables of these paths are left out, also where others name them.
+pub(crate) fn copy_without(
+    source: &Dataset,
+    target: &str,
+    options: &CopyOptions<'_>,
+    left_out: &[String],
+    session: &Session,
+) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
-    let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &create)?;
+    let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, left_out, &create)?;
     let copy = Dataset::create_with(target, &create, session)?;
     if options.drop_filters {
         drop_filters(&copy.open_for_writing()?.writer, &mut model, &mut losses)?;

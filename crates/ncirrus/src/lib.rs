@@ -16,6 +16,7 @@
 //! asynchronous runtime they wait on the session's own threads.
 #![forbid(unsafe_code)]
 
+pub mod aggregate;
 mod blocking;
 mod copy;
 mod create;

@@ -1,5 +1,6 @@
 //! Selections in text: `v[0:10:2,5,:]`.
 use crate::{AxisSelection, Error, Result, Selection};
+use ncirrus_model::Region;
 
 /// A variable and which of its elements, as written on a command line: `path[axis,axis,...]`, each axis one of `:`
 /// (all), `5` (one index), `a:b` (from `a` to before `b`), `a:b:s` (every `s`-th), `{1,4,9}` (these). Without brackets
@@ -32,6 +33,17 @@ impl VariableSelect {
         let axes =
             split_axes(inner).into_iter().map(|axis| parse_axis(text, axis.trim())).collect::<Result<_>>()?;
         Ok(Self { path: path.to_owned(), axes })
+    }
+
+    /// A box of a variable.
+    pub fn of_region(path: &str, region: &Region) -> Self {
+        let axes = region.start.iter().zip(&region.count);
+        let range = |(&start, &count): (&u64, &u64)| Pick::Range {
+            start,
+            end: Some(start.saturating_add(count)),
+            step: 1,
+        };
+        Self { path: path.to_owned(), axes: axes.map(range).collect() }
     }
 
     /// The selection in an array of that shape.

@@ -1,15 +1,110 @@
-//! `ncirrus aggregate`.
+//! `ncirrus aggregate`: one dataset out of many files.
+use super::master::{MasterArgs, progress_bar};
 use clap::Args as ClapArgs;
+use ncirrus::aggregate::{AggregateOptions, Aggregation, Prepared, list};
 use ncirrus::{Error, Result, Session};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Make one dataset out of many files without copying their data.
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus aggregate sst.nca 'sst_*.nc'                    files that follow each other along their unlimited dimension
+  ncirrus aggregate --axis time --sort sst.nca data/      all files of a folder, in the order of their times
+  ncirrus aggregate --axis lat --axis lon m.nca 'tile_*.nc' tiles of a grid
+  ncirrus aggregate --new-axis member m.nca run?.nc       one step of a new dimension from each file
+  ncirrus aggregate --dry-run m.nca 's3://bucket/run1/*.nc' what would be made, gaps and odd files
+  ncirrus aggregate --convention cfa-0.4 --compat m.nca a.nc b.nc
+  ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc")]
 pub(crate) struct Args {
-    /// Path or URL.
-    url: String,
+    /// Path or URL of the master.
+    target: String,
+    /// Files: paths, URLs, names with wildcards, folders.
+    files: Vec<String>,
+    /// Read names of files from this file too, one a line; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    from_list: Option<String>,
+    /// Dimension along which the files follow each other; repeatable for a grid of files [default: the unlimited one].
+    #[arg(long, value_name = "NAME")]
+    axis: Vec<String>,
+    /// Each file is one step of this dimension, which the files do not have.
+    #[arg(long, value_name = "NAME", conflicts_with = "axis")]
+    new_axis: Option<String>,
+    /// Order the files by their coordinates along the axis.
+    #[arg(long)]
+    sort: bool,
+    /// Do not compare the values of variables that do not lie along an axis; take the first file's.
+    #[arg(long)]
+    no_compare: bool,
+    #[command(flatten)]
+    master: MasterArgs,
+    /// Print what would be made, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
 }
 
-pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
-    Err(Error::unsupported("this command").at_object(&args.url))
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let files = list(&names(args)?, session)?;
+    let bar = if args.quiet { indicatif::ProgressBar::hidden() } else { progress_bar() };
+    let show = |done: usize, total: usize| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    };
+    let options = AggregateOptions {
+        axes: args.axis.clone(),
+        new_axis: args.new_axis.clone(),
+        sort: args.sort,
+        compare: !args.no_compare,
+        steps: Some(&show),
+    };
+    let prepared = Prepared::of(&files, &options, session);
+    bar.finish_and_clear();
+    let prepared = prepared?;
+    tell(prepared.report());
+    if args.dry_run {
+        return print(prepared.report());
+    }
+    let report = prepared.write(&args.target, &args.master.options()?, session)?;
+    if args.quiet { Ok(ExitCode::SUCCESS) } else { print(&report) }
+}
+
+/// The names on the command line and in the list.
+fn names(args: &Args) -> Result<Vec<String>> {
+    let mut names = args.files.clone();
+    if let Some(file) = &args.from_list {
+        let text = match file.as_str() {
+            "-" => std::io::read_to_string(std::io::stdin()),
+            file => std::fs::read_to_string(file),
+        };
+        let text = text.map_err(|error| Error::not_found(error.to_string()).at_object(file))?;
+        names.extend(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned));
+    }
+    Ok(names)
+}
+
+#[expect(clippy::print_stderr, reason = "problems are told on standard error")]
+fn tell(report: &Aggregation) {
+    report.problems.iter().for_each(|problem| eprintln!("ncirrus: {problem}"));
+    report.notes.iter().for_each(|note| eprintln!("ncirrus: note: {note}"));
+}
+
+fn print(report: &Aggregation) -> Result<ExitCode> {
+    let mut out = anstream::stdout().lock();
+    let mut write = || {
+        writeln!(out, "files       {}", report.files)?;
+        for (name, blocks, len) in &report.axes {
+            writeln!(out, "axis        {name}: {blocks} blocks, {len} elements")?;
+        }
+        writeln!(out, "aggregated  {}", report.aggregated.join(" "))?;
+        writeln!(out, "stored      {}", report.stored.join(" "))
+    };
+    super::finish(write())?;
+    Ok(if report.problems.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        crate::exit::code(ncirrus::ErrorKind::Invalid)
+    })
 }

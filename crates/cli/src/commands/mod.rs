@@ -10,6 +10,7 @@ pub(crate) mod fragments;
 pub(crate) mod info;
 pub(crate) mod keys;
 pub(crate) mod ls;
+pub(crate) mod master;
 pub(crate) mod reference;
 pub(crate) mod relocate;
 pub(crate) mod rm;

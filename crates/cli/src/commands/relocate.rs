@@ -1,15 +1,71 @@
-//! `ncirrus relocate`.
+//! `ncirrus relocate`: where the fragments of an aggregation lie.
 use clap::Args as ClapArgs;
+use ncirrus::aggregate::{Relocation, relocate};
 use ncirrus::{Error, Result, Session};
+use std::io::Write as _;
 use std::process::ExitCode;
 
-/// Rewrite where the fragments of an aggregation lie.
+/// Rewrite where the fragments of an aggregation lie; they are not moved.
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus relocate --prefix s3://bucket/run1 m.nca        another folder for all of them
+  ncirrus relocate --replace /old/=/new/ m.nca            another beginning
+  ncirrus relocate --relative m.nca                       so that master and fragments can be moved together
+  ncirrus relocate --absolute --dry-run m.nca             what would change")]
 pub(crate) struct Args {
-    /// Path or URL.
+    /// Path or URL of the master.
     url: String,
+    #[command(flatten)]
+    how: How,
+    /// Only the fragments of this variable.
+    #[arg(short = 'V', long, value_name = "VAR")]
+    variable: Option<String>,
+    /// Print the names that would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
 }
 
-pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
-    Err(Error::unsupported("this command").at_object(&args.url))
+/// How names change.
+#[derive(ClapArgs)]
+#[group(required = true, multiple = false)]
+struct How {
+    /// Replace the folders in the names; their last parts stay.
+    #[arg(long, value_name = "P")]
+    prefix: Option<String>,
+    /// Replace the beginning OLD of names by NEW.
+    #[arg(long, value_name = "OLD=NEW")]
+    replace: Option<String>,
+    /// Make names relative to the master.
+    #[arg(long)]
+    relative: bool,
+    /// Make names whole URLs.
+    #[arg(long)]
+    absolute: bool,
+}
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let relocation = relocation(&args.how)?;
+    let renamed = relocate(&args.url, &relocation, args.variable.as_deref(), args.dry_run, session)?;
+    let mut out = anstream::stdout().lock();
+    if args.dry_run {
+        return super::finish(
+            renamed
+                .iter()
+                .try_for_each(|name| writeln!(out, "{}\t{}\t{}", name.variable, name.from, name.to)),
+        );
+    }
+    super::finish(writeln!(out, "{} names changed", renamed.len()))
+}
+
+fn relocation(how: &How) -> Result<Relocation> {
+    if let Some(prefix) = &how.prefix {
+        return Ok(Relocation::Prefix(prefix.clone()));
+    }
+    if let Some(replace) = &how.replace {
+        let (old, new) = replace
+            .split_once('=')
+            .ok_or_else(|| Error::invalid(format!("--replace {replace:?} is not of the form OLD=NEW")))?;
+        return Ok(Relocation::Replace(old.to_owned(), new.to_owned()));
+    }
+    Ok(if how.relative { Relocation::Relative } else { Relocation::Absolute })
 }

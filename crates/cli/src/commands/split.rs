@@ -1,15 +1,86 @@
-//! `ncirrus split`.
+//! `ncirrus split`: a dataset as an aggregation of many files.
+use super::master::{Format, MasterArgs, progress_bar};
 use clap::Args as ClapArgs;
-use ncirrus::{Error, Result, Session};
+use ncirrus::aggregate::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
+use ncirrus::{Error, Kind, Result, Session};
+use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Split a dataset into an aggregation of many files.
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus split sst.nc sst.nca                            fragments of at most 50 MB in the folder sst
+  ncirrus split --shape time=120,lat=90 sst.nc sst.nca    of these lengths; the last ones may be shorter
+  ncirrus split --fragments s3://bucket/sst sst.nc sst.nca  master here, fragments there
+  ncirrus split --convention cfa-0.4 --format nc3 sst.nc sst.nca
+
+A run that was killed is continued by the same command: fragments that are there are kept, the master comes last.")]
 pub(crate) struct Args {
-    /// Path or URL.
-    url: String,
+    /// Path or URL of the dataset.
+    source: String,
+    /// Path or URL of the master.
+    target: String,
+    /// The largest fragments before compression, such as 50MB or 1G [default: 50M]; with --like-s3netcdf4 a number of
+    /// elements.
+    #[arg(long, value_name = "SIZE", value_parser = super::parse_size)]
+    max_size: Option<usize>,
+    /// Lengths of fragments along dimensions.
+    #[arg(long, value_name = "DIM=LEN,...", value_delimiter = ',')]
+    shape: Vec<String>,
+    /// Folder or prefix of the fragments [default: beside the master, named after it].
+    #[arg(long, value_name = "DIR")]
+    fragments: Option<String>,
+    /// Kind of the fragments [default: netCDF-4, or the master's kind when it is netCDF-3].
+    #[arg(long, value_enum, value_name = "KIND")]
+    fragment_format: Option<Format>,
+    /// Cut with the arithmetic of S3netCDF4; where it would lose elements, that is an error.
+    #[arg(long)]
+    like_s3netcdf4: bool,
+    #[command(flatten)]
+    master: MasterArgs,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    quiet: bool,
 }
 
-pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
-    Err(Error::unsupported("this command").at_object(&args.url))
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let source = super::open(&args.source, session)?;
+    let bar = if args.quiet { indicatif::ProgressBar::hidden() } else { progress_bar() };
+    let show = |done: usize, total: usize| {
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    };
+    let options = SplitOptions {
+        max_size: args.max_size.map_or(DEFAULT_SIZE, |size| size as u64),
+        shape: shape(&args.shape)?,
+        fragments: args.fragments.clone(),
+        like_s3netcdf4: args.like_s3netcdf4,
+        fragment_kind: args.fragment_format.map(Kind::from),
+        steps: Some(&show),
+        ..SplitOptions::default()
+    };
+    let report = split(&source, &args.target, &options, &args.master.options()?, session);
+    bar.finish_and_clear();
+    let report = report?;
+    if args.quiet { Ok(ExitCode::SUCCESS) } else { super::finish(print(&report)) }
+}
+
+fn print(report: &SplitReport) -> std::io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    for (path, shape) in &report.variables {
+        let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
+        writeln!(out, "{path}  {} fragments", shape.join(" x "))?;
+    }
+    writeln!(out, "{} fragments written, {} kept", report.written, report.kept)
+}
+
+/// `time=120,lat=90`
+fn shape(parts: &[String]) -> Result<BTreeMap<String, u64>> {
+    let part = |text: &String| {
+        let (name, len) = text.split_once('=')?;
+        Some((name.to_owned(), len.parse().ok()?))
+    };
+    let bad = |text: &String| Error::invalid(format!("--shape {text:?} is not of the form DIM=LEN"));
+    parts.iter().map(|text| part(text).ok_or_else(|| bad(text))).collect()
 }

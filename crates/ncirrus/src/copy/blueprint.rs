@@ -30,9 +30,14 @@ impl Blueprint {
     ///
     /// # Errors
     /// When names are unknown or chunk rules do not fit.
-    pub(super) fn draw(source: &Dataset, options: &CopyOptions<'_>, create: &CreateOptions) -> Result<Self> {
+    pub(super) fn draw(
+        source: &Dataset,
+        options: &CopyOptions<'_>,
+        left_out: &[String],
+        create: &CreateOptions,
+    ) -> Result<Self> {
         let whole = source.model()?;
-        let choice = Choice::make(&whole, options)?;
+        let choice = Choice::make(&whole, options, left_out)?;
         // The copy starts as the source itself, so that ids, order and everything not spoken of here stay.
         let mut draft = Self { model: Model::clone(&whole), pairs: Vec::new(), losses: Vec::new() };
         draft.cut_dimensions(&choice, options)?;
@@ -45,7 +50,7 @@ impl Blueprint {
         }
         draft.drop_what_is_not_copied(options)?;
         if create.is_classic_model() {
-            draft.make_attributes_classic();
+            make_attributes_classic(&mut draft.model);
         }
         Ok(draft)
     }
@@ -164,13 +169,13 @@ impl Blueprint {
         }
         Ok(())
     }
+}
 
-    /// netCDF-3 has no strings: an attribute of one string becomes text.
-    fn make_attributes_classic(&mut self) {
-        for node in self.model.nodes() {
-            let Some(AttributeState::Known(attributes)) = self.model.attributes_mut(node) else { continue };
-            *attributes = attributes.iter().cloned().map(string_to_text).collect::<Attributes>();
-        }
+/// netCDF-3 has no strings: an attribute of one string becomes text.
+pub(crate) fn make_attributes_classic(model: &mut Model) {
+    for node in model.nodes() {
+        let Some(AttributeState::Known(attributes)) = model.attributes_mut(node) else { continue };
+        *attributes = attributes.iter().cloned().map(string_to_text).collect::<Attributes>();
     }
 }
 

@@ -18,7 +18,7 @@ impl Choice {
     ///
     /// # Errors
     /// `NotFound` for a name that nothing has, `Invalid` when two selections ask for different parts of a dimension.
-    pub(super) fn make(model: &Model, options: &CopyOptions<'_>) -> Result<Self> {
+    pub(super) fn make(model: &Model, options: &CopyOptions<'_>, left_out: &[String]) -> Result<Self> {
         let parts = selected_parts(model, options)?;
         let mut chosen = wanted_variables(model, options)?;
         if let Some(chosen) = &mut chosen {
@@ -26,6 +26,7 @@ impl Choice {
         }
         let groups = wanted_groups(model, &options.groups)?;
         let mut variables = model.variables();
+        variables.retain(|var| !left_out.contains(&model.variable_path(*var)));
         variables.retain(|var| chosen.as_ref().is_none_or(|chosen| chosen.contains(var)));
         variables.retain(|var| match (&groups, model.variable_group(*var)) {
             (Some(groups), Some(home)) => groups.contains(&home),

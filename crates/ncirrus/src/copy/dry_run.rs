@@ -26,7 +26,7 @@ pub fn plan_copy(
     session: &Session,
 ) -> Result<CopyPlans> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
-    let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &create)?;
+    let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &[], &create)?;
     // The format lays out the copy in memory, without data.
     let memory = MemoryStore::new("memory://plan");
     let (writing, engine) = (create.resolve(target)?.writing(), &session.engine);

@@ -1,0 +1,116 @@
+//! What the commands that write masters share.
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use ncirrus::aggregate::{Convention, MasterOptions, Naming};
+use ncirrus::{Error, Kind, Result};
+use std::time::Duration;
+
+/// How a master is written.
+#[derive(Args)]
+pub(crate) struct MasterArgs {
+    /// How fragments are described.
+    #[arg(long, value_enum, value_name = "NAME", default_value = "cf-1.13")]
+    convention: ConventionName,
+    /// Kind of the master [default: by its name, else netCDF-4].
+    #[arg(long, value_enum, value_name = "KIND")]
+    format: Option<Format>,
+    /// Write names relative to the master (the default).
+    #[arg(long, group = "naming")]
+    relative: bool,
+    /// Write names as whole URLs.
+    #[arg(long, group = "naming")]
+    absolute: bool,
+    /// Write ${BASE} for the beginning URL of names, and record what it stands for (CFA-0.6).
+    #[arg(long, group = "naming", value_name = "BASE=URL")]
+    substitute: Option<String>,
+    /// Write what the most other readers understand: whole URLs, no gaps, and what S3netCDF4, cf-python, cfdm and CFAPyX
+    /// each need.
+    #[arg(long)]
+    compat: bool,
+    /// Replace the master if it is there.
+    #[arg(long)]
+    overwrite: bool,
+}
+
+/// Conventions by their names.
+#[derive(Clone, Copy, ValueEnum)]
+enum ConventionName {
+    /// CF-1.13, section 2.8.
+    #[value(name = "cf-1.13")]
+    Cf113,
+    /// CFA-0.6.2, as cf-python writes it.
+    #[value(name = "cfa-0.6")]
+    Cfa06,
+    /// CFA-0.5, as S3netCDF4 writes it.
+    #[value(name = "cfa-0.5")]
+    Cfa05,
+    /// CFA-0.4, as S3netCDF4 writes it.
+    #[value(name = "cfa-0.4")]
+    Cfa04,
+}
+
+/// Kinds of masters.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Format {
+    /// netCDF-3 classic (CDF-1).
+    Nc3,
+    /// netCDF-3 with 64-bit data (CDF-5).
+    Nc5,
+    /// netCDF-4 (HDF5).
+    Nc4,
+    /// NCZarr.
+    Nczarr,
+}
+
+impl MasterArgs {
+    pub(crate) fn options(&self) -> Result<MasterOptions> {
+        Ok(MasterOptions {
+            convention: match self.convention {
+                ConventionName::Cf113 => Convention::Cf113,
+                ConventionName::Cfa06 => Convention::Cfa06,
+                ConventionName::Cfa05 => Convention::Cfa05,
+                ConventionName::Cfa04 => Convention::Cfa04,
+            },
+            kind: self.format.map(Kind::from),
+            naming: self.naming()?,
+            compat: self.compat,
+            overwrite: self.overwrite,
+        })
+    }
+
+    fn naming(&self) -> Result<Naming> {
+        if let Some(substitute) = &self.substitute {
+            let (base, url) = substitute
+                .split_once('=')
+                .filter(|(base, _)| {
+                    base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !base.is_empty()
+                })
+                .ok_or_else(|| {
+                    Error::invalid(format!("--substitute {substitute:?} is not of the form BASE=URL"))
+                })?;
+            return Ok(Naming::Substitute { base: base.to_owned(), url: url.to_owned() });
+        }
+        Ok(if self.absolute { Naming::Absolute } else { Naming::Relative })
+    }
+}
+
+impl From<Format> for Kind {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Nc3 => Self::Nc3,
+            Format::Nc5 => Self::Nc5,
+            Format::Nc4 => Self::Nc4,
+            Format::Nczarr => Self::NcZarr,
+        }
+    }
+}
+
+/// A bar that counts files; hidden where there is no terminal.
+pub(crate) fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}

@@ -1,0 +1,238 @@
+//! A master in the making, and how it is written.
+use super::names::Naming;
+use super::shape::{known, unpacked};
+use crate::create::CreateOptions;
+use crate::{Dataset, Kind, Result, Selection, Session, Storage, Values};
+use ncirrus_aggregate::write::{Convention, Describer, Form, FragmentArray};
+use ncirrus_engine::convert;
+use ncirrus_model::{
+    Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FillValue, Model, NodeId, TypeRef,
+    VarId, default_fill,
+};
+use std::sync::Arc;
+
+/// How a master is written.
+#[derive(Debug, Clone, Default)]
+pub struct MasterOptions {
+    /// By which convention fragments are described.
+    pub convention: Convention,
+    /// Kind of the master; `None`: as its name ends, else netCDF-4.
+    pub kind: Option<Kind>,
+    /// How the places of fragments are written; with `compat` always as URLs.
+    pub naming: Naming,
+    /// Write what the most other readers understand.
+    pub compat: bool,
+    /// Replace a master that is there.
+    pub overwrite: bool,
+}
+
+/// Definitions of a master, what it stores, and what lies in fragments.
+pub(super) struct Master {
+    /// Aggregated variables have their dimensions until the master is written.
+    pub(super) model: Model,
+    pub(super) stored: Vec<Stored>,
+    pub(super) aggregated: Vec<(VarId, FragmentArray)>,
+}
+
+/// Values that a master stores.
+pub(super) enum Stored {
+    /// A part of a variable.
+    Values(VarId, Selection, Values),
+    /// The whole of the same variable of another dataset.
+    Copied(VarId, Dataset, VarId),
+}
+
+impl MasterOptions {
+    pub(super) fn kind_for(&self, url: &str) -> Kind {
+        let path = url.split(['#', '?']).next().unwrap_or_default().trim_end_matches('/');
+        let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+        self.kind.unwrap_or(match ending.as_deref() {
+            Some("zarr" | "nczarr" | "zip") => Kind::NcZarr,
+            Some("nc3" | "cdf") => Kind::Nc3,
+            Some("nc5") => Kind::Nc5,
+            Some("nc6") => Kind::Nc6,
+            _ => Kind::Nc4,
+        })
+    }
+
+    pub(super) fn naming(&self) -> Naming {
+        match (&self.naming, self.compat) {
+            (Naming::Relative, true) => Naming::Absolute,
+            (naming, _) => naming.clone(),
+        }
+    }
+
+    fn form(&self, kind: Kind) -> Result<Form> {
+        Ok(Form {
+            convention: self.convention,
+            compat: self.compat,
+            is_classic: kind.is_classic(),
+            substitutions: self.naming.substitutions()?,
+        })
+    }
+
+    /// Fails for what can be known to fail before anything is read.
+    pub(super) fn check(&self, url: &str) -> Result<()> {
+        Describer::new(&mut Model::new(), self.form(self.kind_for(url))?).map(|_| ())
+    }
+}
+
+impl Master {
+    /// Writes the master, which appears or is replaced at once.
+    pub(super) fn write(mut self, url: &str, options: &MasterOptions, session: &Session) -> Result<()> {
+        let kind = options.kind_for(url);
+        let form = options.form(kind)?;
+        let is_classic = kind.is_classic() || kind == Kind::Nc4Classic;
+        let aggregated = std::mem::take(&mut self.aggregated);
+        let mut spanned = Vec::new();
+        for (var, array) in aggregated {
+            let dims = self.make_scalar(var);
+            spanned.push((var, dims, array));
+        }
+        self.fix_dimensions(is_classic)?;
+        if is_classic {
+            crate::copy::make_attributes_classic(&mut self.model);
+            self.drop_storage();
+        }
+        let mut describer = Describer::new(&mut self.model, form)?;
+        for (var, dims, array) in &spanned {
+            describer.describe(*var, dims, array)?;
+        }
+        drop(spanned);
+        let described = describer.finish();
+        let create =
+            CreateOptions { kind: Some(kind), overwrite: options.overwrite, ..CreateOptions::default() };
+        let master = Dataset::create_with(url, &create, session)?;
+        let Self { model, stored, .. } = self;
+        master.edit(|empty| {
+            *empty = model;
+            Ok(())
+        })?;
+        fill_in(&master, stored, described)?;
+        master.close()
+    }
+
+    /// An aggregated variable is scalar in the master. Gives its dimensions.
+    fn make_scalar(&mut self, var: VarId) -> Vec<DimId> {
+        let Some(variable) = self.model.variable_mut(var) else { return Vec::new() };
+        variable.storage = Storage::Default;
+        variable.filters.clear();
+        std::mem::take(&mut variable.dims)
+    }
+
+    /// A dimension stays unlimited when stored variables lie along it, in a way that the format allows.
+    fn fix_dimensions(&mut self, is_classic: bool) -> Result<()> {
+        let mut records = 0;
+        let groups = self.model.walk();
+        let dims: Vec<DimId> = groups
+            .iter()
+            .filter_map(|group| self.model.group(*group))
+            .flat_map(|group| group.dims.clone())
+            .collect();
+        for dim in dims {
+            let Some(len) = self.model.dimension(dim).map(|dimension| dimension.len) else { continue };
+            let users: Vec<VarId> = self.model.users_of(dim).collect();
+            let leads = |var: &VarId| {
+                let dims =
+                    self.model.variable(*var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+                dims.first() == Some(&dim) && !dims.iter().skip(1).any(|other| *other == dim)
+            };
+            let may = !users.is_empty() && (!is_classic || (records == 0 && users.iter().all(leads)));
+            if len.is_unlimited() && may {
+                records += 1;
+            } else if len.is_unlimited() {
+                self.model.set_dimension_len(dim, DimensionLen::Fixed(len.current()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// netCDF-3 has no chunks and filters.
+    fn drop_storage(&mut self) {
+        for var in self.model.variables() {
+            if let Some(variable) = self.model.variable_mut(var) {
+                variable.filters.clear();
+                variable.storage = Storage::Default;
+                variable.endianness = ncirrus_model::Endianness::Native;
+            }
+        }
+    }
+}
+
+/// Writes the values of a new master.
+fn fill_in(master: &Dataset, stored: Vec<Stored>, described: Vec<(VarId, Arc<Values>)>) -> Result<()> {
+    let model = master.snapshot();
+    let place = |var: VarId| model.variable_path(var);
+    for stored in stored {
+        match stored {
+            Stored::Values(var, selection, values) => {
+                let values = fit(&model, var, values)?;
+                master.write_values(var, &selection, &values).map_err(|error| error.at_path(place(var)))?;
+            }
+            Stored::Copied(var, source, from) => copy_values(master, var, &source, from)?,
+        }
+    }
+    for (var, values) in described {
+        let all = Selection::all(&model.shape(var));
+        master.write_values(var, &all, &values).map_err(|error| error.at_path(place(var)))?;
+    }
+    Ok(())
+}
+
+/// Values of the variable's own type: those of one file may have become doubles, or be another file's type.
+fn fit(model: &Model, var: VarId, values: Values) -> Result<Values> {
+    let base = model.variable(var).and_then(|variable| model.base_atomic(variable.ty));
+    match base {
+        Some(base) if values.atomic().is_some_and(|atomic| atomic != base) => {
+            Ok(convert::cast(&values, base)?.0)
+        }
+        _ => Ok(values),
+    }
+}
+
+/// Copies a whole variable in parts.
+pub(super) fn copy_values(master: &Dataset, var: VarId, source: &Dataset, from: VarId) -> Result<()> {
+    let shape = source.snapshot().shape(from);
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    let pair = crate::copy::Pair {
+        path: source.path_of(from),
+        var: from,
+        selection: Selection::all(&shape),
+        quantize: None,
+    };
+    master.copy_from_to(source, &pair, var, &|_| ())
+}
+
+/// Brings the definition of an aggregated variable to what the convention wants: unpacked where fragments are
+/// unpacked by their own attributes.
+pub(super) fn unpack(model: &mut Model, var: VarId) {
+    const PACKED: [&str; 9] = [
+        "scale_factor",
+        "add_offset",
+        "_Unsigned",
+        "_FillValue",
+        "missing_value",
+        "valid_min",
+        "valid_max",
+        "valid_range",
+        "actual_range",
+    ];
+    let attributes = known(model, NodeId::Variable(var));
+    let Some(variable) = model.variable_mut(var) else { return };
+    let (ty, is_packed) = unpacked(variable.ty, &attributes);
+    if !is_packed {
+        return;
+    }
+    let had_fill = attributes.find("_FillValue").is_some() || attributes.find("missing_value").is_some();
+    variable.ty = ty;
+    variable.fill = FillValue::Default;
+    let kept = attributes.iter().filter(|attribute| !PACKED.contains(&attribute.name.as_str())).cloned();
+    variable.attributes = AttributeState::Known(kept.collect::<Attributes>());
+    if let (true, TypeRef::Atomic(atomic)) = (had_fill && ty != Atomic::String.into(), ty) {
+        let fill = default_fill(atomic);
+        variable.fill = FillValue::Own(fill.clone());
+        variable.attributes.known_mut().put(Attribute::atomic("_FillValue", fill));
+    }
+}

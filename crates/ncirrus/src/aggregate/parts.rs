@@ -1,0 +1,275 @@
+//! Files that become an aggregation: what each of them adds, and how it differs from the first.
+use super::shape::{Member, Role, Template, known, unpacked};
+use super::units::conversion;
+use crate::{Atomic, Attributes, Dataset, OpenOptions, Result, Selection, Session, TypeRef, Values};
+use ncirrus_engine::convert;
+use ncirrus_model::{DimId, Model, NodeId, VarId};
+use std::collections::BTreeSet;
+
+/// What is known of a file.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) url: String,
+    /// Format as S3netCDF4 names it.
+    pub(super) format: &'static str,
+    /// Lengths of the axes.
+    pub(super) lens: Vec<u64>,
+    /// Coordinates of the axes, in the first file's units.
+    pub(super) coordinates: Vec<Option<Vec<f64>>>,
+    /// Values of the collected variables, in the first file's units.
+    pub(super) collected: Vec<Values>,
+    /// Attributes, by path and name, that are not as in the first file.
+    pub(super) differing: BTreeSet<(String, String)>,
+    /// Numbers of the variables that are packed otherwise than in the first file.
+    pub(super) repacked: BTreeSet<usize>,
+    /// Why it does not fit the first file.
+    pub(super) problems: Vec<String>,
+    /// What is left out.
+    pub(super) notes: Vec<String>,
+}
+
+/// Attributes that each file may have its own of: values are brought to the master's.
+const CONVERTED: [&str; 5] = ["_FillValue", "missing_value", "units", "calendar", "actual_range"];
+const PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
+/// Attributes that say what values are.
+const MEANING: [&str; 8] = [
+    "standard_name",
+    "cell_methods",
+    "grid_mapping",
+    "positive",
+    "formula_terms",
+    "flag_values",
+    "flag_masks",
+    "flag_meanings",
+];
+
+/// Format of a dataset as S3netCDF4 names it.
+pub(super) fn format_name(kind: &str) -> &'static str {
+    match kind {
+        "classic" => "NETCDF3_CLASSIC",
+        "64-bit offset" => "NETCDF3_64BIT_OFFSET",
+        "cdf5" => "NETCDF3_64BIT_DATA",
+        "netCDF-4 classic model" => "NETCDF4_CLASSIC",
+        _ => "NETCDF4",
+    }
+}
+
+impl Part {
+    /// Reads what is to be known of a file. What is wrong with it is among its problems.
+    pub(super) fn read(url: &str, template: &Template, session: &Session) -> Self {
+        let mut part = Self { url: url.to_owned(), ..Self::default() };
+        let opened = Dataset::open_with(url, &OpenOptions::default(), session);
+        if let Err(error) = opened.and_then(|dataset| part.look(&dataset, template)) {
+            part.problems.push(error.to_string());
+        }
+        part
+    }
+
+    fn look(&mut self, dataset: &Dataset, template: &Template) -> Result<()> {
+        let model = dataset.model()?;
+        self.format = format_name(dataset.kind());
+        self.compare_groups(&model, template);
+        let mut found = Vec::new();
+        for (number, member) in template.members.iter().enumerate() {
+            match model.variable_at(&member.path) {
+                Some(var) => {
+                    found.push(var);
+                    self.compare(number, member, template, (dataset, &model, var))?;
+                }
+                None => self.problems.push(format!("there is no variable {}", member.path)),
+            }
+        }
+        for var in model.variables().into_iter().filter(|var| !found.contains(var)) {
+            self.notes.push(format!("{} is not in the first file and is left out", model.variable_path(var)));
+        }
+        if self.problems.is_empty() {
+            self.measure(dataset, &model, template)?;
+        }
+        Ok(())
+    }
+
+    /// Lengths and coordinates of the axes, and the values that the master gets.
+    fn measure(&mut self, dataset: &Dataset, model: &Model, template: &Template) -> Result<()> {
+        for member in template.collected() {
+            let values = self.collect(dataset, model, template, member)?;
+            self.collected.push(values);
+        }
+        for (at, axis) in template.axes.iter().enumerate() {
+            self.lens.push(if template.is_new { 1 } else { self.axis_len(model, template, at) });
+            let place = template.collected().position(|member| Some(member.var) == axis.coordinate);
+            let values = place.and_then(|place| self.collected.get(place));
+            let numbers =
+                values.map(|values| (0..values.len()).filter_map(|i| values.number(i)).collect::<Vec<f64>>());
+            self.coordinates.push(numbers.filter(|numbers| !numbers.is_empty()));
+        }
+        if self.lens.contains(&0) {
+            self.problems.push("it has no elements along the axis".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The length of an axis: of the dimension where the first file's variables have it.
+    fn axis_len(&self, model: &Model, template: &Template, axis: usize) -> u64 {
+        let len = |member: &Member| {
+            let dims = template.model.variable(member.var).map(|variable| variable.dims.as_slice())?;
+            let place = dims.iter().position(|dim| template.axis_of(*dim) == Some(axis))?;
+            model.shape(model.variable_at(&member.path)?).get(place).copied()
+        };
+        template.members.iter().find_map(len).unwrap_or(0)
+    }
+
+    /// Values of a variable that the master gets, in the first file's units.
+    fn collect(
+        &self,
+        dataset: &Dataset,
+        model: &Model,
+        template: &Template,
+        member: &Member,
+    ) -> Result<Values> {
+        let Some(var) = model.variable_at(&member.path) else { return Ok(Values::Byte(Vec::new())) };
+        let values = dataset.read_values(var, &Selection::all(&model.shape(var)));
+        let values = values.map_err(|error| error.at_path(&*member.path))?;
+        let (from, to) = (units_of(model, var), units_of(&template.model, member.var));
+        let Some(conversion) = conversion(&from, &to)? else { return Ok(values) };
+        let numbers: Vec<f64> = (0..values.len()).filter_map(|at| values.number(at)).collect();
+        let converted =
+            Values::Double(conversion.apply(&numbers).map_err(|error| error.at_path(&*member.path))?);
+        // Whole days in whole numbers stay so; else they are doubles, as are then those of the other files.
+        match values.atomic().map(|atomic| convert::cast(&converted, atomic)) {
+            Some(Ok((cast, report))) if report.count == 0 && same_numbers(&cast, &converted) => Ok(cast),
+            _ => Ok(converted),
+        }
+    }
+
+    fn compare_groups(&mut self, model: &Model, template: &Template) {
+        for group in template.model.walk() {
+            let path = template.model.group_path(group);
+            let Some(other) = model.group_at(&path) else { continue };
+            let (one, other) =
+                (known(&template.model, NodeId::Group(group)), known(model, NodeId::Group(other)));
+            self.compare_attributes(&path, &one, &other);
+        }
+    }
+
+    fn compare(
+        &mut self,
+        number: usize,
+        member: &Member,
+        template: &Template,
+        (dataset, model, var): (&Dataset, &Model, VarId),
+    ) -> Result<()> {
+        let (one, other) = (template.attributes(member.var), known(model, NodeId::Variable(var)));
+        let path = &member.path;
+        let problems = self.problems.len();
+        self.compare_dimensions(member, template, (model, var));
+        let types = (
+            template.model.variable(member.var).map(|variable| variable.ty),
+            model.variable(var).map(|variable| variable.ty),
+        );
+        let name =
+            |ty: Option<TypeRef>, model: &Model| ty.map(|ty| crate::type_name(model, ty)).unwrap_or_default();
+        if let (Some(first), Some(second)) = types
+            && !same_type((first, &one), (second, &other))
+        {
+            let (second, first) = (name(types.1, model), name(types.0, &template.model));
+            self.problems.push(format!("{path} is of type {second}, not {first}"));
+        }
+        if PACKING.iter().any(|name| value(&one, name) != value(&other, name)) || types.0 != types.1 {
+            self.repacked.insert(number);
+        }
+        if let Err(error) = conversion(&units_of(model, var), &units_of(&template.model, member.var)) {
+            self.problems.push(format!("{path}: {}", error.message()));
+        }
+        for name in MEANING.iter().filter(|name| value(&one, name) != value(&other, name)) {
+            self.problems.push(format!("{path}:{name} is another"));
+        }
+        self.compare_attributes(path, &one, &other);
+        if let Role::Common(Some(values)) = &member.role
+            && self.problems.len() == problems
+        {
+            let shape = model.shape(var);
+            let read =
+                dataset.read_values(var, &Selection::all(&shape)).map_err(|error| error.at_path(&**path))?;
+            if !same_values(values, &read) {
+                self.problems.push(format!("{path}, which does not lie along the axis, has other values"));
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_dimensions(&mut self, member: &Member, template: &Template, (model, var): (&Model, VarId)) {
+        let path = &member.path;
+        let (one, other) = (dims(&template.model, member.var), dims(model, var));
+        let names = |model: &Model, dims: &[DimId]| {
+            let name = |dim: &DimId| model.dimension(*dim).map(|dim| dim.name.clone());
+            dims.iter().filter_map(name).collect::<Vec<_>>().join(", ")
+        };
+        let (first, second) = (names(&template.model, &one), names(model, &other));
+        if first != second {
+            return self.problems.push(format!("{path} lies along ({second}), not ({first})"));
+        }
+        let shapes = template.model.shape(member.var).into_iter().zip(model.shape(var));
+        for ((dim, (first, second)), name) in one.iter().zip(shapes).zip(first.split(", ")) {
+            if first != second && template.axis_of(*dim).is_none() {
+                self.problems.push(format!("{path} has {second} elements along {name}, not {first}"));
+            }
+        }
+    }
+
+    /// Attributes that are not the same in all files are left out of the master.
+    fn compare_attributes(&mut self, path: &str, one: &Attributes, other: &Attributes) {
+        for attribute in one.iter().chain(other.iter()) {
+            let name = attribute.name.as_str();
+            if !CONVERTED.contains(&name)
+                && !PACKING.contains(&name)
+                && value(one, name) != value(other, name)
+            {
+                self.differing.insert((path.to_owned(), name.to_owned()));
+            }
+        }
+    }
+}
+
+fn dims(model: &Model, var: VarId) -> Vec<DimId> {
+    model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default()
+}
+
+/// The values of an attribute, where text is text whether it is characters or a string.
+fn value(attributes: &Attributes, name: &str) -> Option<Values> {
+    let attribute = attributes.find(name)?;
+    Some(match attribute.as_text() {
+        Some(text) => Values::Char(text.into_bytes()),
+        None => attribute.values.clone(),
+    })
+}
+
+fn same_type(one: (TypeRef, &Attributes), other: (TypeRef, &Attributes)) -> bool {
+    match (one.0, other.0) {
+        (TypeRef::User(_), TypeRef::User(_)) => true,
+        (first, second) => first == second || unpacked(first, one.1).0 == unpacked(second, other.1).0,
+    }
+}
+
+/// Units and calendar; bounds without have those of the variable that they belong to (CF 7.1).
+fn units_of(model: &Model, var: VarId) -> Attributes {
+    let own = known(model, NodeId::Variable(var));
+    if own.find("units").is_some() {
+        return own;
+    }
+    let parent = model.variables().into_iter().find(|other| {
+        *other != var && super::shape::named(model, *other, &["bounds", "climatology"]).contains(&var)
+    });
+    parent.map_or(own, |parent| known(model, NodeId::Variable(parent)))
+}
+
+/// Whether values are the same bit by bit.
+fn same_values(one: &Values, other: &Values) -> bool {
+    match (one.as_bytes(), other.as_bytes()) {
+        (Some(first), Some(second)) => one.atomic() == other.atomic() && first == second,
+        _ => one == other,
+    }
+}
+
+fn same_numbers(one: &Values, other: &Values) -> bool {
+    (0..other.len()).all(|at| one.number(at) == other.number(at)) && one.atomic() != Some(Atomic::Char)
+}

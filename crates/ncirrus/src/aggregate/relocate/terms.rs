@@ -1,0 +1,57 @@
+//! Where a master holds the names of fragments.
+use ncirrus_model::{Attribute, GroupId, Model, NodeId, VarId};
+
+use super::super::shape::known;
+
+/// Text of an attribute of a variable.
+pub(super) fn text(model: &Model, var: VarId, name: &str) -> Option<String> {
+    known(model, NodeId::Variable(var)).find(name).and_then(Attribute::as_text)
+}
+
+/// Whether a variable is aggregated, by any convention.
+pub(super) fn is_aggregated(model: &Model, var: VarId) -> bool {
+    let by_role = || text(model, var, "cf_role").as_deref() == Some("cfa_variable");
+    text(model, var, "aggregated_data").is_some() || by_role()
+}
+
+/// The variable that holds the names of an aggregated variable's fragments; `None` where an attribute holds them, or
+/// nothing does.
+pub(super) fn names_of(model: &Model, var: VarId) -> Option<VarId> {
+    let home = model.variable_group(var)?;
+    if let Some(terms) = text(model, var, "aggregated_data") {
+        let terms: Vec<(String, String)> = pairs(&terms);
+        // In drafts these are locations; in CFA-0.6 locations are sizes (`cfa.md` 1.3).
+        let holder = ["uris", "file", "location"].into_iter().find_map(|wanted| {
+            terms.iter().find(|(term, _)| term.to_ascii_lowercase() == wanted).map(|(_, name)| name)
+        })?;
+        return find(model, home, holder);
+    }
+    let group = text(model, var, "cfa_group")?;
+    let group = match group.starts_with('/') {
+        true => model.group_at(&group)?,
+        false => model.subgroup(home, &group)?,
+    };
+    model.variable_in(group, "file")
+}
+
+fn find(model: &Model, home: GroupId, name: &str) -> Option<VarId> {
+    match name.contains('/') {
+        true => model.variable_at(name),
+        false => model.scope(home).into_iter().find_map(|group| model.variable_in(group, name)),
+    }
+}
+
+/// `keyword: value` pairs.
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let pair = |two: &[&str]| {
+        let [keyword, value] = two else { return None };
+        Some((keyword.strip_suffix(':')?.to_owned(), (*value).to_owned()))
+    };
+    words.windows(2).filter_map(pair).collect()
+}
+
+/// What stands for parts of names: `${NAME}` and its text.
+pub(super) fn substitutions(model: &Model, var: VarId) -> Vec<(String, String)> {
+    text(model, var, "substitutions").map(|text| pairs(&text)).unwrap_or_default()
+}

@@ -1,0 +1,78 @@
+//! What kind of axis a dimension is, by the rules of S3netCDF4 (`cfa.md` 7.2).
+use super::super::shape::known;
+use ncirrus_model::{Attribute, DimId, Model, NodeId};
+
+/// Kinds of axes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AxisKind {
+    T,
+    Z,
+    Y,
+    X,
+    /// Any other.
+    N,
+}
+
+impl AxisKind {
+    /// By the coordinate variable's attribute `axis`, else by the dimension's name.
+    pub(super) fn of(model: &Model, dim: DimId) -> Self {
+        let axis = model
+            .coordinate_of(dim)
+            .and_then(|var| known(model, NodeId::Variable(var)).find("axis").and_then(Attribute::as_text));
+        let by_attribute = match axis.as_deref() {
+            Some("T") => Some(Self::T),
+            Some("Z") => Some(Self::Z),
+            Some("Y") => Some(Self::Y),
+            Some("X") => Some(Self::X),
+            Some("N") => Some(Self::N),
+            _ => None,
+        };
+        let name = model.dimension(dim).map(|dim| dim.name.as_str()).unwrap_or_default();
+        by_attribute.unwrap_or_else(|| Self::named(name))
+    }
+
+    fn named(name: &str) -> Self {
+        let is_short = |letter: char| name.len() < 3 && name.starts_with(letter);
+        if is_short('t') || name.contains("time") {
+            Self::T
+        } else if is_short('z') || name.contains("level") {
+            Self::Z
+        } else if is_short('y') || name.starts_with("lat") {
+            Self::Y
+        } else if is_short('x') || name.starts_with("lon") {
+            Self::X
+        } else {
+            Self::N
+        }
+    }
+
+    /// Whether maps lie along it.
+    pub(super) fn is_horizontal(self) -> bool {
+        matches!(self, Self::X | Self::Y)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_kind_as_with_s3netcdf4() {
+        for (name, kind) in [
+            ("t", AxisKind::T),
+            ("t1", AxisKind::T),
+            ("lifetime", AxisKind::T),
+            ("z", AxisKind::Z),
+            ("model_level", AxisKind::Z),
+            ("y", AxisKind::Y),
+            ("latitude", AxisKind::Y),
+            ("lon", AxisKind::X),
+            ("rlat", AxisKind::N),
+            ("plev", AxisKind::N),
+            ("bnds", AxisKind::N),
+            ("tau", AxisKind::N),
+        ] {
+            assert_eq!(AxisKind::named(name), kind, "{name}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a run leaves for the next one to know it by.
+use super::super::names::join;
+use super::{MasterOptions, SplitOptions};
+use crate::{Dataset, Error, Result, Session};
+use ncirrus_layout::{ErrorKind, ObjectId, Want};
+use ncirrus_store::{DirectoryStore, Precondition, Scheme, Store, Url};
+use serde_json::json;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// The choices of a run, in a file among the fragments for as long as the master is not there.
+pub(super) struct State(String);
+
+/// Its name: hidden, and no dataset.
+const NAME: &str = ".ncirrus-split.json";
+
+impl State {
+    /// The choices of a run: from what to what, and how.
+    pub(super) fn of(
+        source: &Dataset,
+        target: &str,
+        options: &SplitOptions<'_>,
+        master: &MasterOptions,
+        session: &Session,
+    ) -> Result<Self> {
+        let mut definitions = DefaultHasher::new();
+        format!("{:?}", source.model()?).hash(&mut definitions);
+        let choices = json!({
+            "source": source.url(),
+            "definitions": definitions.finish(),
+            "state": state_of(source.url(), session),
+            "target": target,
+            "max_size": options.max_size,
+            "shape": options.shape,
+            "like_s3netcdf4": options.like_s3netcdf4,
+            "fragments": format!("{:?}", options.fragment_kind),
+            "master": format!("{:?}", master.kind_for(target)),
+        });
+        Ok(Self(choices.to_string()))
+    }
+
+    /// Begins a run, or goes on with one of the same choices: gives whether there was one. Folders are made as needed.
+    ///
+    /// # Errors
+    /// `Conflict` when a run of other choices was begun there.
+    pub(super) fn begin(&self, folder: &str, session: &Session) -> Result<bool> {
+        let (store, object) = place(folder, session)?;
+        let found = session.wait_for_store(folder, store.get(&object, &Want::All))?;
+        match found {
+            Some(found) if found.bytes == self.0.as_bytes() => Ok(true),
+            Some(_) => {
+                let message = "another splitting was begun here and not ended: remove the folder, or repeat that command";
+                Err(Error::new(ErrorKind::Conflict, message).at_object(join(folder, NAME)))
+            }
+            None => {
+                let body = self.0.clone().into_bytes().into();
+                session.wait_for_store(folder, store.put(&object, body, Precondition::Absent))?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Ends a run.
+    pub(super) fn end(folder: &str, session: &Session) -> Result<()> {
+        let (store, object) = place(folder, session)?;
+        session.wait_for_store(folder, store.delete(&object))
+    }
+}
+
+/// Where the choices of a run lie.
+fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> {
+    let url = Url::parse(folder)?;
+    let (store, root): (Arc<dyn Store>, ObjectId) = match url.scheme() {
+        Scheme::File => {
+            let made = std::fs::create_dir_all(url.path());
+            made.map_err(|error| {
+                Error::new(ErrorKind::Denied, "the folder cannot be made").at_object(&url).because(error)
+            })?;
+            let store = DirectoryStore::new(url.path());
+            let root = store.root();
+            (store.shared(), root)
+        }
+        Scheme::Memory => {
+            let store = session.stores.memory.create(url.host());
+            let root = store.root().child(url.path().trim_matches('/'));
+            (store.shared(), root)
+        }
+        _ => {
+            let opened = session.wait_for_store(folder, ncirrus_store::open_url(&url, &session.stores))?;
+            (opened.store, opened.root)
+        }
+    };
+    Ok((store, root.child(NAME)))
+}
+
+/// What tells whether a single file was changed: size and tag.
+fn state_of(url: &str, session: &Session) -> Option<String> {
+    let opened = session.wait_for_store(url, ncirrus_store::open(url, &session.stores)).ok()?;
+    let blob = session.wait_for_store(url, opened.store.get(&opened.root, &Want::Range(0..1))).ok()??;
+    Some(format!("{} {:?}", blob.size, blob.tag))
+}
