@@ -1,0 +1,156 @@
+//! Writers that are killed: every part of what is there then is old or new.
+use super::bench::Bench;
+use super::edits::Edit;
+use super::stores::{Unplugged, copy_of};
+use ncirrus_layout::Result;
+use ncirrus_model::{NodeId, Selection, Values};
+use ncirrus_store::{Blocking, MemoryStore, Store};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a reader sees: attributes by node, and shape and values of each variable.
+#[derive(Debug, Clone, PartialEq)]
+struct Seen {
+    attributes: BTreeMap<String, BTreeMap<String, String>>,
+    variables: BTreeMap<String, (Vec<u64>, Vec<String>)>,
+}
+
+impl Bench {
+    fn seen(&self, memory: &MemoryStore) -> Result<Seen> {
+        let dataset = self.open(memory.shared())?;
+        let model = dataset.model();
+        let mut seen = Seen { attributes: BTreeMap::new(), variables: BTreeMap::new() };
+        self.session.block_on(async {
+            let nodes = model.nodes();
+            for (node, attributes) in nodes.iter().zip(dataset.attributes(&nodes).await) {
+                let path = match node {
+                    NodeId::Group(id) => model.group_path(*id),
+                    NodeId::Variable(id) => model.variable_path(*id),
+                };
+                let attributes = attributes?;
+                assert!(attributes.faults.is_empty(), "{path}: {:?}", attributes.faults);
+                let texts = attributes.iter().map(|one| (one.name.clone(), format!("{:?}", one.values)));
+                seen.attributes.insert(path, texts.collect());
+            }
+            for var in model.variables() {
+                let (path, shape) = (model.variable_path(var), model.shape(var));
+                let values = dataset.read(var, &Selection::all(&shape)).await?;
+                seen.variables.insert(path, (shape, texts(&values)));
+            }
+            Ok(seen)
+        })
+    }
+}
+
+/// The elements as text.
+fn texts(values: &Values) -> Vec<String> {
+    fn all<T: std::fmt::Debug>(list: &[T]) -> Vec<String> {
+        list.iter().map(|one| format!("{one:?}")).collect()
+    }
+    match values {
+        Values::Byte(list) => all(list),
+        Values::UByte(list) => all(list),
+        Values::Compound { fields, .. } => fields.iter().map(|field| format!("{field:?}")).collect(),
+        Values::Short(list) => all(list),
+        Values::Int(list) => all(list),
+        Values::Int64(list) => all(list),
+        Values::Float(list) => all(list),
+        Values::Double(list) => all(list),
+        Values::String(list) => list.iter().map(|one| format!("{one:?}")).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The element of an array at the place that is number `at` in an array of another shape.
+fn element<'a>((shape, texts): &'a (Vec<u64>, Vec<String>), of: &[u64], at: usize) -> Option<&'a String> {
+    let (mut rest, mut index, mut stride) = (u64::try_from(at).unwrap(), 0, 1);
+    for (len, other) in shape.iter().zip(of).rev() {
+        let along = rest % other;
+        rest /= other;
+        if along >= *len {
+            return None;
+        }
+        index += along * stride;
+        stride *= len;
+    }
+    texts.get(usize::try_from(index).unwrap())
+}
+
+/// Every part of a state is that of the old or of the new one.
+fn mixed(seen: &Seen, old: &Seen, new: &Seen) -> std::result::Result<(), String> {
+    for (path, attributes) in &seen.attributes {
+        let known = [old, new].into_iter().filter_map(|state| state.attributes.get(path));
+        if !known.clone().any(|known| known == attributes) {
+            return Err(format!("attributes of {path}: {attributes:?}"));
+        }
+    }
+    let kept = old.variables.keys().filter(|path| new.variables.contains_key(*path));
+    if let Some(lost) = kept.into_iter().find(|path| !seen.variables.contains_key(*path)) {
+        return Err(format!("{lost} is lost"));
+    }
+    for (path, (shape, texts)) in &seen.variables {
+        let known: Vec<_> = [old, new].into_iter().filter_map(|state| state.variables.get(path)).collect();
+        if known.is_empty() {
+            return Err(format!("{path} is neither old nor new"));
+        }
+        for (at, text) in texts.iter().enumerate() {
+            let fine = known.iter().any(|known| element(known, shape, at) == Some(text));
+            let is_fill = old.variables.get(path).is_none_or(|old| element(old, shape, at).is_none());
+            let fills = ["-9", "-2147483647", "0", "0.0", "9.969209968386869e36"];
+            if !(fine || is_fill && fills.contains(&text.as_str())) {
+                return Err(format!("{path}: element {at} of {shape:?} is {text}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is killed: of several edits at once, intermediate states would be right that are neither old nor new.
+const SINGLY: [&[Edit]; 7] = [
+    &[Edit::Attributes],
+    &[Edit::Append],
+    &[Edit::Overwrite],
+    &[Edit::Add, Edit::Attributes],
+    &[Edit::Remove],
+    &[Edit::Ties, Edit::Types],
+    &[Edit::Groups],
+];
+
+/// More writes than any of these updates makes.
+const MOST: usize = 400;
+
+#[test]
+fn a_writer_that_is_killed_after_any_write_leaves_a_file_that_opens() {
+    let Some(bench) = Bench::new() else { return };
+    let mut paths = Vec::new();
+    for (maker, base) in bench.made() {
+        for edits in SINGLY {
+            let name = format!("{maker} {edits:?}");
+            let done = copy_of(&base);
+            bench.update(done.shared(), edits, false).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            let (old, new) = (bench.seen(&base).unwrap(), bench.seen(&done).unwrap());
+            let mut killed = 0;
+            loop {
+                let memory = copy_of(&base);
+                let dying: Arc<dyn Store> = Arc::new(Blocking(Unplugged::after(&memory, killed)));
+                let outcome = bench.update(dying, edits, false);
+                let at = format!("{name}: after {killed} writes");
+                let seen = bench.seen(&memory).unwrap_or_else(|error| panic!("{at}: {error:?}"));
+                mixed(&seen, &old, &new).unwrap_or_else(|reason| panic!("{at}: {reason}"));
+                let kind: String = edits.iter().map(|edit| edit.name()).collect();
+                paths.push(bench.save(&memory, &format!("{maker}-{kind}-{killed}.h5")));
+                if outcome.is_ok() {
+                    assert_eq!(seen, new, "{at}");
+                    break;
+                }
+                killed += 1;
+            }
+            assert!((2..MOST).contains(&killed), "{name}: {killed} writes");
+        }
+    }
+    for paths in paths.chunks(200) {
+        let arguments: Vec<&str> = std::iter::once("open").chain(paths.iter().map(String::as_str)).collect();
+        let (fine, text) = bench.python(&arguments);
+        assert!(fine, "{text}");
+    }
+}
