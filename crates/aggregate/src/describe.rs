@@ -2,8 +2,8 @@
 use crate::detect::Scheme;
 use crate::index::Index;
 use crate::subject::{Inner, Subject};
-use crate::{cf, cfa05};
-use ncirrus_layout::{Error, Result, Step, View};
+use crate::{cf, cfa04, cfa05};
+use ncirrus_layout::{Result, Step, View};
 use ncirrus_model::{GroupId, VarId};
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub(crate) enum Description {
     /// CFA-0.6, drafts, CF-1.13.
     Terms(cf::Description),
+    /// CFA-0.4.
+    Json,
     /// CFA-0.5.
     Table(cfa05::Description),
 }
@@ -27,7 +29,7 @@ impl Description {
                 cf::Description::new(inner, subject, data.as_deref()).map(Self::Terms)
             }
             Scheme::Table { group, .. } => cfa05::Description::new(inner, subject, group).map(Self::Table),
-            Scheme::Json { .. } => Err(Error::unsupported("CFA-0.4")),
+            Scheme::Json { .. } => Ok(Self::Json),
         }
     }
 
@@ -35,6 +37,7 @@ impl Description {
     pub(crate) fn convention(&self) -> &'static str {
         match self {
             Self::Terms(terms) => terms.convention(),
+            Self::Json => "CFA-0.4",
             Self::Table(_) => "CFA-0.5",
         }
     }
@@ -43,6 +46,7 @@ impl Description {
     pub(crate) fn plumbing(&self) -> (Vec<VarId>, Option<GroupId>) {
         match self {
             Self::Terms(terms) => (terms.plumbing(), None),
+            Self::Json => (Vec::new(), None),
             Self::Table(table) => (Vec::new(), Some(table.group())),
         }
     }
@@ -51,7 +55,7 @@ impl Description {
     pub(crate) fn warnings(&self, subject: &Subject) -> Vec<String> {
         match self {
             Self::Terms(terms) => terms.warnings(subject),
-            Self::Table(_) => Vec::new(),
+            Self::Json | Self::Table(_) => Vec::new(),
         }
     }
 
@@ -59,6 +63,7 @@ impl Description {
     pub(crate) fn fragments(&self, inner: &Inner, subject: &Subject) -> Option<u64> {
         let shape = match self {
             Self::Terms(terms) => terms.shape(inner, subject),
+            Self::Json => None,
             Self::Table(table) => Some(table.shape().to_vec()),
         }?;
         shape.iter().try_fold(1u64, |all, count| all.checked_mul(*count))
@@ -77,6 +82,7 @@ impl Description {
     ) -> Step<Index> {
         match self {
             Self::Terms(terms) => terms.index(view, inner, subject, lengths),
+            Self::Json => cfa04::index(view, inner, subject, lengths),
             Self::Table(table) => table.index(view, inner, subject, lengths),
         }
     }

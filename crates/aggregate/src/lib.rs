@@ -7,6 +7,7 @@
 mod boxes;
 mod catalog;
 mod cf;
+mod cfa04;
 mod cfa05;
 mod cuts;
 mod describe;

@@ -21,6 +21,9 @@ struct Prepared {
     dims: Vec<DimId>,
 }
 
+/// Lengths of dimensions.
+type Lengths = Vec<(DimId, u64)>;
+
 /// The dataset as it is to be seen.
 ///
 /// # Errors
@@ -105,11 +108,7 @@ fn missing_value(attributes: &Attributes, ty: TypeRef, fill: Option<Values>) -> 
 
 /// Lengths that aggregated variables give to dimensions that nobody wrote (cfa.md 5.2); an error where the description
 /// that should tell is broken.
-fn unwritten(
-    view: &dyn View,
-    inner: &Inner,
-    all: &[Result<Prepared>],
-) -> Step<Vec<Result<Vec<(DimId, u64)>>>> {
+fn unwritten(view: &dyn View, inner: &Inner, all: &[Result<Prepared>]) -> Step<Vec<Result<Lengths>>> {
     join_each(all, |prepared| {
         let Ok(prepared) = prepared else { return Ok(Vec::new()) };
         let len = |dim: &DimId| match inner.model.dimension(*dim).map(|dimension| dimension.len) {
@@ -136,7 +135,7 @@ struct Overlay<'a> {
 }
 
 impl Overlay<'_> {
-    fn grow(&mut self, lengths: &[Result<Vec<(DimId, u64)>>]) {
+    fn grow(&mut self, lengths: &[Result<Lengths>]) {
         for (dim, len) in lengths.iter().flatten().flatten() {
             // The dimension is there and unlimited: nothing can fail.
             _ = self.model.grow(*dim, *len);

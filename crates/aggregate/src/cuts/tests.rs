@@ -90,6 +90,7 @@ fn cells_out_of_order_are_no_cuts() {
 #[test]
 fn cells_that_share_more_than_an_element_are_no_cuts() {
     assert_eq!(Cuts::from_spans(vec![0..4, 2..6]), None);
+    assert_eq!(Cuts::from_spans(vec![0..1, 0..4]), None);
     assert!(Cuts::from_spans(vec![0..4, 3..6]).is_some());
 }
 

@@ -1,0 +1,100 @@
+//! CFA-0.4: partitions in a JSON text (cfa.md 2).
+mod forms;
+mod json;
+mod part;
+mod places;
+mod tiles;
+
+#[cfg(test)]
+mod tests;
+
+use crate::index::Index;
+use crate::names::Substitutions;
+use crate::subject::{Inner, Subject};
+use forms::Form;
+use json::{Document, Partitions};
+use ncirrus_layout::{Aggregation, Error, Result, Step, View};
+use ncirrus_model::{Strings, Values};
+use places::Places;
+use std::sync::Arc;
+use tiles::Tiles;
+
+/// Where the fragments of a variable lie, by an attribute of it that is not read before it is needed. Lengths of
+/// dimensions that nobody wrote are taken from the description.
+///
+/// # Errors
+/// A need, or what is wrong with the description.
+pub(crate) fn index(
+    view: &dyn View,
+    inner: &Inner,
+    subject: &Arc<Subject>,
+    lengths: &[Option<u64>],
+) -> Step<Index> {
+    let attributes = inner.attributes(view, &[subject.variable])?;
+    let text = attributes.first().and_then(|attributes| attributes.find("cfa_array"));
+    let (document, partitions) = match text.map(|attribute| &attribute.values) {
+        Some(Values::Char(text)) => json::parse(text)?,
+        Some(Values::String(texts)) if texts.len() == 1 => json::parse(texts.get(0).unwrap_or_default())?,
+        _ => return Err(Error::malformed("its cfa_array is no text").into()),
+    };
+    drop(attributes);
+    view.limits().count(partitions.len() as u64, "its partitions")?;
+    check_matrix(&document, &partitions, subject)?;
+    Ok(made(subject, document, partitions, lengths)?)
+}
+
+fn made(
+    subject: &Arc<Subject>,
+    document: Document,
+    partitions: Partitions,
+    lengths: &[Option<u64>],
+) -> Result<Index> {
+    let fragments = partitions.len() as u64;
+    let forms: Vec<Result<Form>> = partitions.forms.iter().map(|text| Form::new(text, subject)).collect();
+    let (places, lengths) = Places::new(subject, &partitions, lengths)?;
+    let facts = Aggregation { convention: "CFA-0.4", shape: places.shape(), fragments };
+    let Partitions { files, form_of, .. } = partitions;
+    let substitutions = Substitutions::of_caller(&subject.choices);
+    let base = document.base.map(|base| substitutions.apply(&base));
+    let subject = Arc::clone(subject);
+    let tiles =
+        Arc::new(Tiles { subject, places, files: compact(&files), form_of, forms, base, substitutions });
+    Ok(Index { tiles, lengths, facts })
+}
+
+/// The names without the room that was left for more.
+fn compact(files: &Strings) -> Strings {
+    let mut exact = Strings::new();
+    files.iter().for_each(|file| exact.push(file));
+    exact
+}
+
+/// Checks what is said of the matrix, and the places of partitions in it.
+///
+/// # Errors
+/// `Malformed` with what does not fit.
+fn check_matrix(document: &Document, partitions: &Partitions, subject: &Subject) -> Result<()> {
+    let names = document.pmdimensions.as_deref().unwrap_or_default();
+    if let Some(name) = names.iter().find(|name| !subject.dimensions.contains(name)) {
+        return Err(Error::malformed(format!("pmdimensions has {name}, which is no dimension of the array")));
+    }
+    let ones = vec![1; names.len()];
+    let shape = document.pmshape.as_deref().unwrap_or(&ones);
+    if shape.len() != names.len() {
+        let message = format!("pmshape has {} lengths for {} pmdimensions", shape.len(), names.len());
+        return Err(Error::malformed(message));
+    }
+    let extremes = &partitions.indices.extremes;
+    if !extremes.is_empty() && extremes.len() != shape.len() {
+        let message = format!("indices have {} entries for {} pmdimensions", extremes.len(), shape.len());
+        return Err(Error::malformed(message));
+    }
+    for ((extremes, len), name) in extremes.iter().zip(shape).zip(names) {
+        if let Some((index, number)) = extremes.iter().find(|(index, _)| index < &0 || index >= len) {
+            return Err(Error::malformed(format!(
+                "partition {number} has the index {index} along {name}, where pmshape is {len}"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! What partitions have in common: how their sub-arrays are called, and how they lie in their places.
+use super::json::FormText;
+use super::part::parts;
+use crate::names::check_format;
+use crate::subject::Subject;
+use ncirrus_layout::{Error, FragmentAxis, FragmentPart, FragmentUnits, FragmentVariable, Result};
+use std::sync::Arc;
+
+/// What partitions have in common.
+#[derive(Debug)]
+pub(super) struct Form {
+    /// What the sub-array may be called in a dataset of its own.
+    pub(super) outside: Vec<FragmentVariable>,
+    /// What it may be called in the master.
+    pub(super) inside: Vec<FragmentVariable>,
+    pub(super) shape: Option<Vec<u64>>,
+    pub(super) axes: Option<Vec<FragmentAxis>>,
+    pub(super) units: Option<FragmentUnits>,
+}
+
+impl Form {
+    /// What a text says.
+    ///
+    /// # Errors
+    /// `Unsupported` for other formats than netCDF, `Malformed` when it contradicts itself.
+    pub(super) fn new(text: &FormText, subject: &Subject) -> Result<Self> {
+        check_format(text.format.as_deref())?;
+        if text.has_offset {
+            return Err(Error::unsupported("a sub-array at an offset in its file"));
+        }
+        let axes = axes(text, subject)?;
+        if let (Some(axes), Some(shape)) = (&axes, &text.shape)
+            && axes.len() != shape.len()
+        {
+            let message = format!("a sub-array of shape {shape:?} with {} dimensions", axes.len());
+            return Err(Error::malformed(message));
+        }
+        let units = (text.units.is_some() || text.calendar.is_some()).then(|| FragmentUnits {
+            units: text.units.as_deref().map(Arc::from),
+            calendar: text.calendar.as_deref().map(Arc::from),
+        });
+        let (outside, inside) = variables(text, subject)?;
+        Ok(Self { outside, inside, shape: text.shape.clone(), axes, units })
+    }
+}
+
+/// What the sub-array may be called: S3netCDF4 repeats the group of the variable in the dataset (cfa.md 3.3).
+fn variables(text: &FormText, subject: &Subject) -> Result<(Vec<FragmentVariable>, Vec<FragmentVariable>)> {
+    let Some(name) = &text.ncvar else {
+        let number =
+            text.varid.ok_or_else(|| Error::malformed("a sub-array with neither ncvar nor varid"))?;
+        let variables = vec![FragmentVariable::Number(number)];
+        return Ok((variables.clone(), variables));
+    };
+    let name = name.trim_start_matches('/');
+    let group = &subject.group_path;
+    let mut outside = vec![FragmentVariable::Path(Arc::from(format!("/{name}")))];
+    if group.as_ref() != "/" {
+        outside.push(FragmentVariable::Path(Arc::from(format!("{group}/{name}"))));
+    }
+    let mut inside = outside.clone();
+    inside.reverse();
+    outside.push(FragmentVariable::Search { group: Arc::clone(group), name: Arc::from(name) });
+    Ok((outside, inside))
+}
+
+/// How the axes of the sub-array lie in its place; `None` where nothing is said of it.
+fn axes(text: &FormText, subject: &Subject) -> Result<Option<Vec<FragmentAxis>>> {
+    let mut parts = text.part.as_deref().map(parts).transpose()?.flatten();
+    if text.pdimensions.is_none() && parts.is_none() && text.reverse.is_empty() {
+        return Ok(None);
+    }
+    let names = text.pdimensions.as_ref().unwrap_or(&subject.dimensions);
+    if let Some(name) = text.reverse.iter().find(|name| !names.contains(name)) {
+        return Err(Error::malformed(format!("reverse has {name}, which is no dimension of the sub-array")));
+    }
+    if let Some(parts) = &parts
+        && parts.len() != names.len()
+    {
+        let message = format!("a part with {} selections for {} dimensions", parts.len(), names.len());
+        return Err(Error::malformed(message));
+    }
+    let mut axes: Vec<FragmentAxis> = Vec::with_capacity(names.len());
+    for (at, name) in names.iter().enumerate() {
+        let axis = subject.dimensions.iter().position(|other| other == name);
+        if names.iter().skip(at + 1).any(|other| other == name) {
+            return Err(Error::malformed(format!("pdimensions has {name} twice")));
+        }
+        let part = parts.as_mut().and_then(|parts| parts.get_mut(at));
+        let part = part.map_or(FragmentPart::All, |part| std::mem::replace(part, FragmentPart::All));
+        axes.push(FragmentAxis { axis, part, reversed: text.reverse.contains(name) });
+    }
+    Ok(Some(axes))
+}
