@@ -2,11 +2,14 @@
 mod build;
 mod fault;
 mod fetch;
+mod identity;
 mod multipart;
 mod profile;
 #[cfg(test)]
 mod tests;
 mod upload;
+
+pub use identity::{Identities, Identity, Told};
 
 use crate::multipart::Multipart;
 use crate::net::{Operation, operation};
@@ -48,7 +51,7 @@ impl CloudStore {
     pub fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Self> {
         let built =
             build::connect(bucket, fragment, options).map_err(|error| error.at_object(bucket.address()))?;
-        let address = match identity(fragment, options) {
+        let address = match built.who {
             Some(who) => bucket.address().replacen("://", &format!("://{who}@"), 1),
             None => bucket.address(),
         };
@@ -192,12 +195,6 @@ impl CloudStore {
         };
         Ok(Listing { entries: entries(prefix.key(), &found), next })
     }
-}
-
-/// Who asks, where it is not whom the environment names: two users never share a cache.
-fn identity(fragment: &Fragment, options: &StoreOptions) -> Option<String> {
-    let settings = (!options.settings.is_empty()).then(|| options.connections.mark(&options.settings));
-    settings.or_else(|| fragment.value("aws.profile").map(str::to_owned))
 }
 
 /// Names directly below a prefix, in byte order.

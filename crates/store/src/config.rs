@@ -22,7 +22,13 @@ pub use show::Shown;
 pub use size::{parse_duration, parse_size};
 pub use value::{Origin, Secret, Value};
 
-use crate::Url;
+#[cfg(feature = "cloud")]
+pub(crate) use host::endpoint;
+#[cfg(feature = "cloud")]
+pub(crate) use show::shortened;
+
+use crate::url::Bucket;
+use crate::{Scheme, Url};
 use key::Item;
 use ncirrus_layout::{Error, Result};
 use std::collections::BTreeMap;
@@ -158,6 +164,52 @@ impl Settings {
     pub fn rc(&self, key: &str, url: &Url) -> Option<Value<&str>> {
         let entry = self.rc.find(key, Some(url))?;
         Some(Value { value: &entry.value, origin: entry.origin.clone() })
+    }
+
+    /// What netCDF's files say of a dataset in a bucket.
+    pub(crate) fn rc_of_bucket(&self, key: &str, bucket: &Bucket) -> Option<Value<&str>> {
+        let entry = self.rc.find_in(key, bucket)?;
+        Some(Value { value: &entry.value, origin: entry.origin.clone() })
+    }
+
+    /// The bucket of an address, when it lies in an object store; the host may be an alias.
+    ///
+    /// # Errors
+    /// `Invalid` when the address names no bucket, or what can be neither alias nor bucket.
+    pub fn bucket(&self, url: &Url) -> Result<Option<Bucket>> {
+        let is_s3 = url.scheme() == Scheme::S3 && url.port().is_none();
+        if let Some(host) = self.host(url.host()).filter(|_| is_s3) {
+            return Bucket::of_alias(url, &host.endpoint).map(Some);
+        }
+        let bucket = url.bucket()?;
+        let is_name =
+            |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+        match &bucket {
+            Some(found) if is_s3 && found.endpoint.is_none() && !is_name(&found.name) => {
+                Err(Error::invalid(format!("{:?} is no bucket, and {}", found.name, self.no_alias())))
+            }
+            _ => Ok(bucket),
+        }
+    }
+
+    /// That the configuration has no such alias, and where it was looked for.
+    pub(crate) fn no_alias(&self) -> String {
+        let is_ours = |path: &&PathBuf| path.extension().is_some_and(|end| end == "toml" || end == "json");
+        let files: Vec<String> =
+            self.files.iter().filter(is_ours).map(|path| path.display().to_string()).collect();
+        match files.is_empty() {
+            true => "no alias of the configuration: no file was read".to_owned(),
+            false => format!("no alias in {}", files.join(", ")),
+        }
+    }
+
+    /// Where the value of a key came from, in words.
+    pub(crate) fn told(&self, key: Key) -> String {
+        match self.origin(key) {
+            Some(origin @ Origin::File(..)) => format!("{key} in {origin}"),
+            Some(origin) => origin.to_string(),
+            None => String::new(),
+        }
     }
 
     /// Names that stand for parts of file names in aggregations.

@@ -41,7 +41,7 @@ mod zip;
 mod tests;
 
 #[cfg(feature = "cloud")]
-pub use cloud::CloudStore;
+pub use cloud::{CloudStore, Identities, Identity, Told};
 #[cfg(any(feature = "http", feature = "cloud"))]
 pub use connections::Connections;
 pub use create::{Clobber, Shape, Staged, create, create_url, update};

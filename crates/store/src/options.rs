@@ -47,6 +47,9 @@ pub struct StoreOptions {
     pub schemes: Schemes,
     /// Files that are kept open.
     pub handles: Handles,
+    /// What was learnt of buckets, and credentials that are still good.
+    #[cfg(feature = "cloud")]
+    pub identities: crate::cloud::Identities,
     /// Connections that are kept open.
     #[cfg(any(feature = "http", feature = "cloud"))]
     pub connections: crate::connections::Connections,
@@ -93,6 +96,8 @@ impl Default for StoreOptions {
             config: Arc::new(Settings::of_environment(Environment::of_process())),
             schemes: Schemes::default(),
             handles: Handles::default(),
+            #[cfg(feature = "cloud")]
+            identities: crate::cloud::Identities::default(),
             #[cfg(any(feature = "http", feature = "cloud"))]
             connections: crate::connections::Connections::default(),
         }

@@ -8,7 +8,7 @@ pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
     if url.scheme() == crate::Scheme::Other {
         return options.schemes.open(url);
     }
-    match url.bucket()? {
+    match options.config.bucket(url)? {
         Some(bucket) if url.query().is_none() && cfg!(feature = "cloud") => cloud(url, &bucket, options),
         Some(bucket) if !url.is_http() => cloud(url, &bucket, options),
         _ => http(url, options),

@@ -1,64 +1,134 @@
-//! Profiles in Amazon's configuration files (`nczarr.md` 9.6).
-use super::build::configuration_file;
-use ncirrus_layout::{Error, Result};
-use std::collections::BTreeMap;
+//! Profiles in Amazon's configuration files (`nczarr.md` 9.6), with the syntax that Amazon's tools have.
+#[cfg(test)]
+mod tests;
 
-/// The settings of a profile.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Profile(BTreeMap<String, String>);
+use crate::config::{Environment, Origin};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What both files say.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Profiles {
+    sections: BTreeMap<(Section, String), Profile>,
+    /// The files that were looked for.
+    files: Vec<PathBuf>,
+    /// What was left out.
+    pub(super) warnings: Vec<String>,
+}
+
+/// What a section describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Section {
+    Profile,
+    SsoSession,
+    Services,
+}
+
+/// The settings of a section. The keys of nested blocks stand below the name of the block: `s3.endpoint_url`.
+#[derive(Default, Clone, PartialEq, Eq)]
+pub(super) struct Profile(BTreeMap<String, (String, Option<Origin>)>);
 
 impl Profile {
     pub(super) fn value(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
+        self.0.get(key).map(|(value, _)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Where a setting stands.
+    pub(super) fn origin(&self, key: &str) -> String {
+        self.0.get(key).and_then(|(_, origin)| origin.as_ref()).map(ToString::to_string).unwrap_or_default()
+    }
+
+    fn set(&mut self, key: &str, value: &str, origin: Option<Origin>) {
+        self.0.insert(key.trim().to_ascii_lowercase(), (without_comment(value).to_owned(), origin));
     }
 }
 
-/// Largest file that is looked at.
-const LARGEST: u64 = 1 << 20;
-
-/// The profile of that name in the user's files; those of the credentials file go before those of the other.
-pub(super) fn find(name: &str, must_exist: bool) -> Result<Option<Profile>> {
-    let files = [("AWS_CONFIG_FILE", ".aws/config"), ("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")];
-    let mut found = None;
-    for path in files.into_iter().filter_map(|(variable, default)| configuration_file(variable, default)) {
-        let is_small = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() <= LARGEST);
-        if let Some(text) = is_small.then(|| std::fs::read_to_string(&path).ok()).flatten() {
-            merge(&mut found, &text, name);
-        }
-    }
-    match found {
-        None if must_exist => {
-            Err(Error::invalid(format!("there is no profile {name:?} in the aws configuration")))
-        }
-        found => Ok(found),
+/// Names of settings only: values may be secret.
+impl std::fmt::Debug for Profile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Profile({:?})", self.0.keys())
     }
 }
 
-/// Adds the settings of a profile that stand in a file: `[name]` or `[profile name]`, then `key = value`. Comments start
-/// with `#` or `;`; values go to the end of the line; what is indented belongs to a nested block and is left out.
-pub(super) fn merge(found: &mut Option<Profile>, text: &str, name: &str) {
-    let mut is_inside = false;
-    for line in text.lines() {
-        let header = line.trim().strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        if let Some((header, _)) = header {
-            let header = header.trim();
-            let its_name = header.strip_prefix("profile ").map_or(header, str::trim);
-            is_inside = its_name == name;
-            if is_inside {
-                found.get_or_insert_default();
+impl Profiles {
+    /// What the user's files say; the settings of the credentials file go before those of the other.
+    pub(super) fn read(environment: &Environment) -> Self {
+        let mut profiles = Self::default();
+        let files = [("AWS_CONFIG_FILE", ".aws/config"), ("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials")];
+        for path in files.into_iter().filter_map(|(variable, default)| environment.file(variable, default)) {
+            match environment.text(&path) {
+                Ok(Some(text)) => profiles.take(&text, &path),
+                Ok(None) => {}
+                Err(why) => profiles.warnings.push(format!("{}: {why}", path.display())),
             }
-            continue;
+            profiles.files.push(path);
         }
-        let is_setting = is_inside && !line.starts_with([' ', '\t', '#', ';']);
-        if let Some((key, value)) = line.split_once('=').filter(|_| is_setting) {
-            let settings = &mut found.get_or_insert_default().0;
-            settings.insert(key.trim().to_ascii_lowercase(), without_comment(value).to_owned());
+        profiles
+    }
+
+    /// The section of that kind and name.
+    pub(super) fn find(&self, section: Section, name: &str) -> Option<&Profile> {
+        self.sections.get(&(section, name.to_owned()))
+    }
+
+    /// The names of the files, for messages.
+    pub(super) fn places(&self) -> String {
+        self.files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Takes over the sections of a file: `[name]`, `[profile name]`, `[sso-session name]` or `[services name]`, then
+    /// `key = value`. Comments start with `#` or `;`. What is indented belongs to the key above.
+    pub(super) fn take(&mut self, text: &str, path: &Path) {
+        let mut section: Option<(Section, String)> = None;
+        let mut block: Option<String> = None;
+        for (at, line) in text.lines().enumerate() {
+            let is_indented = line.starts_with([' ', '\t']);
+            let content = line.trim();
+            if content.is_empty() || content.starts_with(['#', ';']) {
+                continue;
+            }
+            if let Some(header) = content.strip_prefix('[').filter(|_| !is_indented) {
+                section = header.split_once(']').and_then(|(header, _)| named(header));
+                block = None;
+                if let Some(name) = &section {
+                    self.sections.entry(name.clone()).or_default();
+                }
+                continue;
+            }
+            let settings = section.as_ref().and_then(|name| self.sections.get_mut(name));
+            let (Some(settings), Some((key, value))) = (settings, content.split_once('=')) else { continue };
+            let origin = Some(Origin::File(path.to_owned(), Some(at + 1)));
+            match &block {
+                Some(block) if is_indented => settings.set(&format!("{block}.{}", key.trim()), value, origin),
+                // A value that goes on in the next line.
+                None if is_indented => {}
+                _ => {
+                    settings.set(key, value, origin);
+                    block = value.trim().is_empty().then(|| key.trim().to_owned());
+                }
+            }
         }
     }
+}
+
+/// What a header names.
+fn named(header: &str) -> Option<(Section, String)> {
+    let header = header.trim();
+    let (kind, name) = header.split_once(char::is_whitespace).unwrap_or(("", header));
+    let (section, name) = match kind {
+        "profile" => (Section::Profile, name),
+        "sso-session" => (Section::SsoSession, name),
+        "services" => (Section::Services, name),
+        "preview" | "plugins" => return None,
+        _ => (Section::Profile, header),
+    };
+    let name = name.trim();
+    let quoted = ['"', '\''].into_iter().find_map(|mark| name.strip_prefix(mark)?.strip_suffix(mark));
+    Some((section, quoted.unwrap_or(name).to_owned()))
 }
 
 /// A comment behind a value starts with a blank.
 fn without_comment(value: &str) -> &str {
-    let end = value.find(" #").or_else(|| value.find(" ;")).unwrap_or(value.len());
-    value.get(..end).unwrap_or(value).trim()
+    let end = [" #", " ;", "\t#", "\t;"].iter().filter_map(|mark| value.find(mark)).min();
+    value.get(..end.unwrap_or(value.len())).unwrap_or(value).trim()
 }

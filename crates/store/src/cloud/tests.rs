@@ -1,5 +1,4 @@
 //! The adapter over a store in memory, and what is read from configuration.
-use super::profile::{Profile, merge};
 use super::*;
 use crate::{Credentials, Precondition, Provider, Url, conformance};
 use ncirrus_layout::ErrorKind;
@@ -80,36 +79,11 @@ fn clients_of_every_provider_are_made_without_asking_anyone() {
         name: "box".to_owned(),
         account: None,
         key: String::new(),
+        alias: None,
     };
     let account = std::env::vars().any(|(name, _)| name.starts_with("AZURE_"));
     let made = CloudStore::connect(&nowhere, &Fragment::default(), &options);
     assert!(account || made.unwrap_err().kind() == ErrorKind::Invalid);
-}
-
-#[test]
-fn profiles_have_the_syntax_of_amazon() {
-    let config = "\
-# a comment
-[default]
-region = eu-north-1
-[profile work]
-region=eu-west-1 # near
-s3 =
-  endpoint_url = nested
-credential_process = run me --now
-";
-    let credentials = "[work]\naws_access_key_id = AKIA\n; more\naws_session_token = abc==\n";
-    let mut found = None;
-    merge(&mut found, config, "work");
-    merge(&mut found, credentials, "work");
-    let found = found.unwrap();
-    let values =
-        ["region", "endpoint_url", "credential_process", "aws_access_key_id", "aws_session_token", "s3"]
-            .map(|key| found.value(key));
-    assert_eq!(values, [Some("eu-west-1"), None, Some("run me --now"), Some("AKIA"), Some("abc=="), None]);
-    let mut none = None;
-    merge(&mut none, config, "other");
-    assert_eq!(none, None::<Profile>);
 }
 
 #[test]

@@ -63,6 +63,12 @@ impl Environment {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// All variables that start so and are not empty.
+    pub(crate) fn variables<'a>(&'a self, start: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        variables.filter(move |(name, value)| name.starts_with(start) && !value.is_empty())
+    }
+
     /// Whether a variable is set, be it to nothing.
     pub(crate) fn is_set(&self, name: &str) -> bool {
         self.variables.contains_key(name)

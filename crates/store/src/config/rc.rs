@@ -94,7 +94,15 @@ impl Rc {
 
     /// The entry for a dataset: one that names its host goes before one that is for all.
     pub(super) fn find(&self, key: &str, url: Option<&Url>) -> Option<&Entry> {
-        let place = url.and_then(place_of);
+        self.find_at(key, url.and_then(place_of))
+    }
+
+    /// As [`Self::find`], for a dataset in a bucket.
+    pub(super) fn find_in(&self, key: &str, bucket: &Bucket) -> Option<&Entry> {
+        self.find_at(key, place(&in_bucket(bucket)))
+    }
+
+    fn find_at(&self, key: &str, place: Option<(String, Option<String>)>) -> Option<&Entry> {
         let applies = |entry: &&Entry| match (&entry.place, &place) {
             (Some((host, path)), Some((its_host, its_path))) => {
                 host == its_host && (path.is_none() || path == its_path)
@@ -133,18 +141,24 @@ fn parse(line: &str, origin: Origin) -> Option<Entry> {
 
 /// Host with port, and path, of an address; of a bucket as if it were in path style, without region.
 fn place_of(url: &Url) -> Option<(String, Option<String>)> {
-    let (host, path) = match url.bucket().ok().flatten() {
-        Some(Bucket { endpoint, provider, name, key, .. }) => {
-            let host =
-                endpoint.as_deref().and_then(|endpoint| endpoint.split_once("://")).map(|(_, host)| host);
-            (host.unwrap_or(provider.server()).to_owned(), format!("/{name}/{key}"))
-        }
-        None if url.host().is_empty() => return None,
+    match url.bucket().ok().flatten() {
+        Some(bucket) => place(&in_bucket(&bucket)),
         None => {
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-            (format!("{}{port}", url.host()), url.path().to_owned())
+            place(&(format!("{}{port}", url.host()), url.path().to_owned()))
         }
-    };
+    }
+}
+
+/// Server and path of a bucket.
+fn in_bucket(bucket: &Bucket) -> (String, String) {
+    let host = bucket.endpoint.as_deref().and_then(|endpoint| Some(endpoint.split_once("://")?.1));
+    let host = host.unwrap_or(bucket.provider.server()).to_owned();
+    (host, format!("/{}/{}", bucket.name, bucket.key))
+}
+
+fn place((host, path): &(String, String)) -> Option<(String, Option<String>)> {
     let path = path.trim_end_matches('/');
-    Some((host.to_ascii_lowercase(), (!path.is_empty()).then(|| path.to_owned())))
+    let path = (!path.is_empty()).then(|| path.to_owned());
+    (!host.is_empty()).then(|| (host.to_ascii_lowercase(), path))
 }

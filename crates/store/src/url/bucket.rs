@@ -17,6 +17,8 @@ pub struct Bucket {
     pub account: Option<String>,
     /// Key without slashes at its ends.
     pub key: String,
+    /// Name that the configuration gives to the server, when the URL uses it.
+    pub alias: Option<String>,
 }
 
 /// Whose object store, or whose interface.
@@ -48,6 +50,10 @@ impl Bucket {
     pub(super) fn of(url: &Url) -> Result<Option<Self>> {
         let modes = url.fragment().modes();
         match url.scheme() {
+            Scheme::S3 if is_server(url) => {
+                let scheme = if is_near(url) { "http" } else { "https" };
+                Self::at_server(url, &format!("{scheme}://{}", place(url))).map(Some)
+            }
             Scheme::S3 => Self::named(url, Provider::S3).map(Some),
             Scheme::Gs => Self::named(url, Provider::Gcs).map(Some),
             Scheme::Azure => Self::in_account(url).map(Some),
@@ -80,6 +86,28 @@ impl Bucket {
         }
     }
 
+    /// `s3://server/bucket/key`: the bucket is the first segment of the path.
+    fn at_server(url: &Url, endpoint: &str) -> Result<Self> {
+        let path = url.path().trim_start_matches('/');
+        let (name, key) = path.split_once('/').unwrap_or((path, ""));
+        let host = url.host().to_ascii_lowercase();
+        let is_amazon = url.port().is_none() && host.ends_with(".amazonaws.com");
+        let region = host.strip_prefix("s3.").and_then(|rest| rest.strip_suffix(".amazonaws.com"));
+        let region = region.filter(|_| is_amazon).map(str::to_owned).or_else(|| region_of(url));
+        let endpoint = (!is_amazon).then(|| endpoint.to_owned());
+        let (name, key) = (name.to_owned(), key_of(key));
+        Self::checked(
+            url,
+            Self { provider: Provider::S3, endpoint, region, name, account: None, key, alias: None },
+        )
+    }
+
+    /// `s3://alias/bucket/key`, of an alias for a server.
+    pub(crate) fn of_alias(url: &Url, endpoint: &str) -> Result<Self> {
+        let alias = Some(url.host().to_owned());
+        Ok(Self { alias, ..Self::at_server(url, endpoint)? })
+    }
+
     /// `scheme://bucket/key`.
     fn named(url: &Url, provider: Provider) -> Result<Self> {
         let region = region_of(url);
@@ -92,6 +120,7 @@ impl Bucket {
                 name: url.host().to_owned(),
                 account: None,
                 key: key_of(url.path()),
+                alias: None,
             },
         )
     }
@@ -108,7 +137,7 @@ impl Bucket {
         };
         Self::checked(
             url,
-            Self { provider: Provider::Azure, endpoint: None, region: None, name, account, key },
+            Self { provider: Provider::Azure, endpoint: None, region: None, name, account, key, alias: None },
         )
     }
 
@@ -129,7 +158,8 @@ impl Bucket {
                 let region = region.map(str::to_owned).or_else(|| region_of(url));
                 let key = key_of(&percent_decoded(url.path()));
                 let provider = Provider::S3;
-                Self::checked(url, Self { provider, endpoint, region, name, account: None, key }).map(Some)
+                Self::checked(url, Self { provider, endpoint, region, name, account: None, key, alias: None })
+                    .map(Some)
             }
             None if is_amazon => Ok(None),
             _ => Self::path_style(url, Provider::S3, region, own).map(Some),
@@ -145,7 +175,15 @@ impl Bucket {
         let region = region.map(str::to_owned).or_else(|| region_of(url));
         Self::checked(
             url,
-            Self { provider, endpoint, region, name: name.to_owned(), account: None, key: key_of(key) },
+            Self {
+                provider,
+                endpoint,
+                region,
+                name: name.to_owned(),
+                account: None,
+                key: key_of(key),
+                alias: None,
+            },
         )
     }
 
@@ -157,8 +195,32 @@ impl Bucket {
     }
 }
 
+/// Whether the host of `s3://host/...` is a server and no bucket: it has a port, is a number or `localhost`, or has a label
+/// that is `s3` or has it at one end (`s3.example.org`, `store.s3-west.example.org`).
+fn is_server(url: &Url) -> bool {
+    let host = url.host().to_ascii_lowercase();
+    let speaks = |label: &str| label == "s3" || label.starts_with("s3-") || label.ends_with("-s3");
+    let labels: Vec<&str> = host.split('.').collect();
+    url.port().is_some() || is_near(url) || (labels.len() > 2 && labels.into_iter().any(speaks))
+}
+
+/// Whether a host is this machine, a number, or a name without dots: such are asked without encryption unless the port
+/// is that of encryption.
+fn is_near(url: &Url) -> bool {
+    let host = url.host();
+    let is_number = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
+    let is_name = url.port().is_some() && !host.contains('.');
+    url.port() != Some(443) && (is_number || is_name || host.eq_ignore_ascii_case("localhost"))
+}
+
+/// Host and port.
+fn place(url: &Url) -> String {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}{port}", url.host())
+}
+
 fn region_of(url: &Url) -> Option<String> {
-    url.fragment().value("aws.region").filter(|region| !region.is_empty()).map(str::to_owned)
+    url.fragment().region().map(str::to_owned)
 }
 
 fn key_of(path: &str) -> String {

@@ -22,7 +22,7 @@ const MACROS: [(&str, &[&str]); 8] = [
 ];
 
 /// Keys that make the end of a bare path a fragment.
-const KEYS: [&str; 5] = ["mode", "aws.profile", "aws.region", "log", "show"];
+const KEYS: [&str; 7] = ["mode", "aws.profile", "awsprofile", "aws.region", "awsregion", "log", "show"];
 
 impl Fragment {
     /// The entries of several texts `key=value&key=value...`, merged; `mode` is a word that the scheme stands for.
@@ -33,7 +33,15 @@ impl Fragment {
         for (key, value) in parts.map(|part| part.split_once('=').unwrap_or((part, ""))) {
             match rewritten(key).filter(|_| value.is_empty()) {
                 Some(stands_for) => words.extend(stands_for),
-                None if key == "mode" => words.extend(value.split(',')),
+                None if key == "mode" => {
+                    // Keys may stand among the modes.
+                    for word in value.split(',') {
+                        match word.split_once('=') {
+                            Some((key, value)) => entries.push((key.to_owned(), value.to_owned())),
+                            None => words.push(word),
+                        }
+                    }
+                }
                 None => entries.push((key.to_owned(), value.to_owned())),
             }
         }
@@ -56,6 +64,28 @@ impl Fragment {
     /// The value of a key; the last one when it stands there several times. A key without `=` has an empty value.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+
+    /// The profile of Amazon's files that the address names, and the key that names it (`nczarr.md` 9.4).
+    pub fn profile(&self) -> Option<(&'static str, &str)> {
+        self.first(&["aws.profile", "awsprofile", "aws_profile"])
+    }
+
+    /// The region that the address names (`nczarr.md` 9.5).
+    pub fn region(&self) -> Option<&str> {
+        self.first(&["aws.region", "awsregion", "aws_region"]).map(|(_, region)| region)
+    }
+
+    /// Whether the address says who pays for requests.
+    pub fn requester_pays(&self) -> Option<bool> {
+        let keys = ["aws.requester_pays", "requester_pays", "request_payer"];
+        let value = keys.into_iter().find_map(|key| self.value(key))?;
+        Some(!["false", "no", "0"].iter().any(|no| value.eq_ignore_ascii_case(no)))
+    }
+
+    fn first(&self, keys: &[&'static str]) -> Option<(&'static str, &str)> {
+        let found = |key: &&'static str| Some((*key, self.value(key).filter(|value| !value.is_empty())?));
+        keys.iter().find_map(found)
     }
 
     /// Keys other than `mode` and their values, in the order in which they stand there.

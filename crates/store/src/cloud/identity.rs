@@ -1,0 +1,116 @@
+//! Whose name is used with a bucket, where it is asked for, and why (`docs/credentials.md`).
+mod amazon;
+mod azure;
+mod fetch;
+mod google;
+mod known;
+mod place;
+mod sign;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub(super) use fetch::Same;
+pub(super) use google::file as google_file;
+pub use known::Identities;
+pub(super) use sign::Signer;
+use source::Source;
+
+use super::profile::Profiles;
+use crate::url::{Bucket, Fragment, Provider};
+use crate::{StoreOptions, Url};
+use ncirrus_layout::Result;
+
+/// Whose name is used with a bucket, where it is asked for, and the reason of each.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// Server that is asked.
+    pub endpoint: Told<String>,
+    /// Region of the bucket, where the provider has regions.
+    pub region: Option<Told<String>>,
+    /// Profile of Amazon's files that was named, or `default` where that is used.
+    pub profile: Option<Told<String>>,
+    /// How somebody is known, without secrets.
+    pub credentials: Told<String>,
+    /// Whether requests are not signed.
+    pub anonymous: bool,
+    /// Whether a read that is denied is tried once more without a name.
+    pub unsigned_retry: bool,
+    /// Whether you pay for requests to buckets that ask for it.
+    pub requester_pays: Option<Told<bool>>,
+    /// What was left out.
+    pub warnings: Vec<String>,
+    pub(super) source: Source,
+}
+
+/// A value and why it is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told<T> {
+    /// The value.
+    pub value: T,
+    /// Why it is used.
+    pub why: String,
+}
+
+impl<T> Told<T> {
+    fn new(value: impl Into<T>, why: impl ToString) -> Self {
+        Self { value: value.into(), why: why.to_string() }
+    }
+}
+
+impl Identity {
+    /// Whose name would be used with an address; none when it lies in no object store. Nothing is sent.
+    ///
+    /// # Errors
+    /// As opening the address: profiles that are not there, settings that contradict each other.
+    pub fn of(url: &Url, options: &StoreOptions) -> Result<Option<(Bucket, Self)>> {
+        let Some(bucket) = options.config.bucket(url)? else { return Ok(None) };
+        let identity = Self::resolve(&bucket, url.fragment(), options)?;
+        Ok(Some((bucket, identity)))
+    }
+
+    /// Whose name is used with a bucket.
+    pub(super) fn resolve(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Self> {
+        match bucket.provider {
+            Provider::S3 => {
+                let profiles = Profiles::read(options.config.environment());
+                amazon::Asked { bucket, fragment, options, profiles: &profiles }.resolve()
+            }
+            Provider::Gcs => Ok(google::resolve(bucket, options)),
+            Provider::Azure => Ok(azure::resolve(bucket, options)),
+        }
+    }
+}
+
+/// Whether the program gave a setting whose name has one of these parts.
+fn given(options: &StoreOptions, parts: &[&str]) -> bool {
+    let has_part = |name: &str| parts.iter().any(|part| name.to_ascii_lowercase().contains(part));
+    options.settings.keys().any(|name| has_part(name))
+}
+
+/// A setting of the program, or a variable of that name in upper case.
+fn setting(options: &StoreOptions, name: &str) -> Option<(String, String)> {
+    let given = options.settings.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+    if let Some((_, value)) = given {
+        return Some((value.clone(), "the program".to_owned()));
+    }
+    let variable = name.to_ascii_uppercase();
+    let value = options.config.environment().variable(&variable)?.to_owned();
+    Some((value, variable))
+}
+
+/// Somebody whom the provider's own client knows, or nobody.
+fn of_provider(endpoint: Told<String>, what: Option<&'static str>, why: String) -> Identity {
+    let source = what.map_or(Source::Nobody, Source::Provider);
+    Identity {
+        endpoint,
+        region: None,
+        profile: None,
+        credentials: Told::new(source.to_string(), why),
+        anonymous: what.is_none(),
+        unsigned_retry: false,
+        requester_pays: None,
+        warnings: Vec::new(),
+        source,
+    }
+}

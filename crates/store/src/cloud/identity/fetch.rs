@@ -1,0 +1,170 @@
+//! Credentials that are fetched, kept while they are good, and fetched anew.
+mod answer;
+mod process;
+mod sso;
+mod sts;
+
+pub(super) use answer::Fresh;
+
+use super::Source;
+use super::source::Role;
+use crate::config::Environment;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Error, ErrorKind, Result};
+use object_store::aws::{AmazonS3Builder, AwsCredential, AwsCredentialProvider};
+use object_store::client::{HttpClient, HttpConnector};
+use object_store::{ClientOptions, RetryConfig};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::sync::Mutex;
+
+/// Credentials from one source.
+pub(in crate::cloud) struct Purse {
+    source: Source,
+    asker: Asker,
+    kept: Mutex<Option<Fresh>>,
+    /// The provider's own way to fetch them.
+    provider: Option<AwsCredentialProvider>,
+}
+
+/// How services that give credentials are asked.
+#[derive(Clone)]
+pub(in crate::cloud) struct Asker {
+    pub(super) client: HttpClient,
+    pub(super) environment: Environment,
+    /// Region where a source names none.
+    pub(super) region: String,
+}
+
+/// Credentials are fetched anew when they are good for less than this.
+const MARGIN: Duration = Duration::from_secs(300);
+
+impl Purse {
+    pub(super) fn new(source: &Source, asker: Asker) -> Self {
+        let provider = own_provider(source, &asker);
+        Self { source: source.clone(), asker, kept: Mutex::default(), provider }
+    }
+
+    /// Credentials that are good; none where the machine has none and needs none.
+    pub(super) async fn open(&self) -> Result<Option<Arc<AwsCredential>>> {
+        if let Some(provider) = &self.provider {
+            return match (provider.get_credential().await, &self.source) {
+                (Ok(credential), _) => Ok(Some(credential)),
+                (Err(_), Source::Instance { must_be: false }) => Ok(None),
+                (Err(error), source) => Err(denied(source, &error)),
+            };
+        }
+        let mut kept = self.kept.lock().await;
+        if let Some(fresh) = kept.as_ref().filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN)) {
+            return Ok(Some(Arc::clone(&fresh.credential)));
+        }
+        let Some(fetched) = fetch(&self.source, &self.asker).await? else { return Ok(None) };
+        let credential = Arc::clone(&fetched.credential);
+        *kept = Some(fetched);
+        Ok(Some(credential))
+    }
+
+    /// Forgets what is kept: a server said that it is over.
+    pub(super) async fn refused(&self, credential: &AwsCredential) {
+        let mut kept = self.kept.lock().await;
+        if kept.as_ref().is_some_and(|fresh| fresh.credential.key_id == credential.key_id) {
+            *kept = None;
+        }
+    }
+
+    /// Whether other credentials may come when these are refused.
+    pub(super) fn can_renew(&self) -> bool {
+        matches!(self.source, Source::Process(_) | Source::Sso(_) | Source::Role(_))
+    }
+}
+
+fn fetch<'a>(source: &'a Source, asker: &'a Asker) -> BoxFuture<'a, Result<Option<Fresh>>> {
+    async move {
+        match source {
+            Source::Nobody | Source::Provider(_) => Ok(None),
+            Source::Keys(keys) => Ok(Some(Fresh::lasting(keys))),
+            Source::Process(command) => process::run(command).await.map(Some),
+            Source::Sso(sso) => sso::fetch(sso, asker).await.map(Some),
+            Source::Role(role) => take_on(role, asker).await.map(Some),
+            Source::WebIdentity { .. } | Source::Container | Source::Instance { .. } => {
+                let Some(provider) = own_provider(source, asker) else { return Ok(None) };
+                let credential = provider.get_credential().await.map_err(|error| denied(source, &error))?;
+                Ok(Some(Fresh { credential, until: None }))
+            }
+        }
+    }
+    .boxed()
+}
+
+async fn take_on(role: &Role, asker: &Asker) -> Result<Fresh> {
+    match fetch(&role.base, asker).await? {
+        Some(base) => sts::assume(role, &base.credential, asker).await,
+        None => Err(Error::new(ErrorKind::Denied, format!("nobody is there to take on role {}", role.arn))),
+    }
+}
+
+/// What the provider's client fetches on its own: tokens of files, of containers, of machines.
+fn own_provider(source: &Source, asker: &Asker) -> Option<AwsCredentialProvider> {
+    use object_store::aws::AmazonS3ConfigKey as Key;
+    let variable = |name: &str| asker.environment.variable(name);
+    let new = || {
+        let builder = AmazonS3Builder::new().with_bucket_name("none").with_region(&asker.region);
+        let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+        builder.with_retry(retry).with_http_connector(Same(asker.client.clone()))
+    };
+    let set = |builder: AmazonS3Builder, key: Key, value: Option<&str>| match value {
+        Some(value) => builder.with_config(key, value),
+        None => builder,
+    };
+    let builder = match source {
+        Source::WebIdentity { file, role, session } => {
+            let file = asker.environment.expanded(file).display().to_string();
+            let builder = new().with_config(Key::WebIdentityTokenFile, file).with_config(Key::RoleArn, role);
+            let builder = set(builder, Key::RoleSessionName, session.as_deref());
+            set(builder, Key::StsEndpoint, variable("AWS_ENDPOINT_URL_STS"))
+        }
+        Source::Container => {
+            let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+            let builder = set(new(), Key::ContainerCredentialsRelativeUri, relative);
+            let full = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+            let builder = set(builder, Key::ContainerCredentialsFullUri, full);
+            let token = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+            set(builder, Key::ContainerAuthorizationTokenFile, token)
+        }
+        Source::Instance { .. } => {
+            set(new(), Key::MetadataEndpoint, variable("AWS_EC2_METADATA_SERVICE_ENDPOINT"))
+        }
+        _ => return None,
+    };
+    Some(Arc::clone(builder.build().ok()?.credentials()))
+}
+
+/// Gives the connections that there are.
+#[derive(Debug)]
+pub(in crate::cloud) struct Same(pub(in crate::cloud) HttpClient);
+
+impl HttpConnector for Same {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(self.0.clone())
+    }
+}
+
+/// No credentials came. What was answered is not shown: it may be secret.
+fn denied(source: &Source, error: &object_store::Error) -> Error {
+    use std::error::Error as StdError;
+    let mut cause: &dyn StdError = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let told: String = cause.to_string().chars().take(200).collect();
+    let told = if told.contains("://") { "no answer".to_owned() } else { told };
+    Error::new(ErrorKind::Denied, format!("no credentials from {source}: {told}"))
+}
+
+impl fmt::Debug for Purse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Purse({})", self.source)
+    }
+}

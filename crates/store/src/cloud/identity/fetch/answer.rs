@@ -1,0 +1,87 @@
+//! Credentials as services and programs give them.
+use super::super::source::Keys;
+use super::Asker;
+use chrono::DateTime;
+use ncirrus_layout::{Error, ErrorKind, Result};
+use object_store::HeaderValue;
+use object_store::aws::AwsCredential;
+use object_store::client::{HttpRequest, HttpRequestBody};
+use serde_json::Value as Json;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Credentials, and until when they are good.
+#[derive(Debug, Clone)]
+pub(in crate::cloud::identity) struct Fresh {
+    pub(in crate::cloud::identity) credential: Arc<AwsCredential>,
+    pub(super) until: Option<SystemTime>,
+}
+
+impl Fresh {
+    /// Keys that are good for ever.
+    pub(super) fn lasting(keys: &Keys) -> Self {
+        let credential = AwsCredential {
+            key_id: keys.access.exposed().to_owned(),
+            secret_key: keys.secret.exposed().to_owned(),
+            token: keys.token.as_ref().map(|token| token.exposed().to_owned()),
+        };
+        Self { credential: Arc::new(credential), until: None }
+    }
+
+    /// Keys that are good until a time, in whole seconds since 1970.
+    pub(super) fn new(keys: &Keys, until: Option<i64>) -> Self {
+        let time =
+            |seconds: i64| SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        Self { until: until.map(time), ..Self::lasting(keys) }
+    }
+
+    pub(super) fn is_good(&self, at: SystemTime) -> bool {
+        self.until.is_none_or(|until| until > at)
+    }
+}
+
+/// Seconds since 1970 of a time such as `2026-01-02T03:04:05Z`.
+pub(super) fn seconds(text: &str) -> Option<i64> {
+    // The files of single sign-on had a word for the zone once.
+    let text = text.strip_suffix("UTC").map_or(text.to_owned(), |time| format!("{time}Z"));
+    DateTime::parse_from_rfc3339(&text).ok().map(|time| time.timestamp())
+}
+
+/// Keys in an object of JSON, under names that differ from service to service.
+pub(super) fn keys_of(json: &Json, names: [&str; 4]) -> Option<Fresh> {
+    let [access, secret, token, until] = names.map(|name| json.get(name));
+    let keys = Keys::new(access?.as_str()?, secret?.as_str()?, token.and_then(Json::as_str)).ok()?;
+    let until = match until {
+        Some(Json::String(text)) => Some(seconds(text)?),
+        Some(Json::Number(milliseconds)) => Some(milliseconds.as_i64()? / 1000),
+        _ => None,
+    };
+    Some(Fresh::new(&keys, until))
+}
+
+/// A request without a body.
+pub(super) fn request(address: &str) -> Result<HttpRequest> {
+    let mut request = HttpRequest::new(HttpRequestBody::empty());
+    let wrong = |_| Error::invalid("address of a service cannot be understood");
+    *request.uri_mut() = address.parse().map_err(wrong)?;
+    Ok(request)
+}
+
+/// Adds a header that is not shown.
+pub(super) fn with_secret(request: &mut HttpRequest, name: &'static str, value: &str) -> Result<()> {
+    let wrong = |_| Error::invalid(format!("{name} has characters that cannot be sent"));
+    let mut value = HeaderValue::from_str(value).map_err(wrong)?;
+    value.set_sensitive(true);
+    request.headers_mut().insert(name, value);
+    Ok(())
+}
+
+/// Sends a request and gives the answer's text and whether it is good; `who` is named in errors.
+pub(super) async fn ask(request: HttpRequest, asker: &Asker, who: &str) -> Result<(bool, String)> {
+    let failed = |why: String| Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}"));
+    let answer = asker.client.execute(request).await.map_err(|_| failed("no answer".to_owned()))?;
+    let is_good = answer.status().is_success();
+    let status = answer.status();
+    let body = answer.into_body().bytes().await.map_err(|_| failed(format!("{status}, cut off")))?;
+    Ok((is_good, String::from_utf8_lossy(&body).into_owned()))
+}

@@ -1,0 +1,82 @@
+//! Credentials that a program prints (`credential_process`).
+use super::answer::{Fresh, keys_of};
+use ncirrus_layout::{Error, ErrorKind, Result};
+use std::process::{Command, Stdio};
+
+/// Runs a program and reads what it prints.
+pub(super) async fn run(command: &str) -> Result<Fresh> {
+    let words = words(command);
+    let Some(program) = words.first().cloned() else {
+        return Err(Error::invalid("credential_process is empty"));
+    };
+    let failed = |why: String| {
+        Error::new(ErrorKind::Denied, format!("no credentials from the program {program}: {why}"))
+    };
+    let name = program.clone();
+    let started = tokio::task::spawn_blocking(move || {
+        let arguments = words.iter().skip(1);
+        Command::new(name).args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit()).output()
+    });
+    let output = match started.await {
+        Ok(output) => output.map_err(|error| failed(error.to_string()))?,
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    if !output.status.success() {
+        return Err(failed(format!("it ended with {}", output.status)));
+    }
+    read(&output.stdout).ok_or_else(|| failed("what it printed is no such credentials".to_owned()))
+}
+
+/// Version 1 of what is printed, the only one there is.
+fn read(printed: &[u8]) -> Option<Fresh> {
+    let json: serde_json::Value = serde_json::from_slice(printed).ok()?;
+    let is_known = json.get("Version").and_then(serde_json::Value::as_u64) == Some(1);
+    keys_of(&json, ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"]).filter(|_| is_known)
+}
+
+/// Words between blanks; quotes keep blanks.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for letter in command.chars() {
+        match (letter, quote) {
+            (letter, Some(open)) if letter == open => quote = None,
+            (letter, Some(_)) => word.get_or_insert_default().push(letter),
+            ('"' | '\'', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (letter, None) if letter.is_whitespace() => words.extend(word.take()),
+            (letter, None) => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_words_with_quotes() {
+        assert_eq!(words("run \"a b\" 'c \"d' e\\f ''"), ["run", "a b", "c \"d", "e\\f", ""]);
+        assert_eq!(words("  "), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_printed_is_read() {
+        let printed =
+            br#"{"Version": 1, "AccessKeyId": "AKIA", "SecretAccessKey": "hunter2", "SessionToken": "t",
+            "Expiration": "2026-01-02T03:04:05Z"}"#;
+        let fresh = read(printed).unwrap();
+        assert_eq!(fresh.credential.key_id, "AKIA");
+        assert!(!fresh.is_good(std::time::SystemTime::now() + std::time::Duration::from_secs(1 << 32)));
+        assert!(!format!("{fresh:?}").contains("hunter2"));
+        for end in 0..printed.len() {
+            assert!(read(&printed[..end]).is_none());
+        }
+        assert!(read(br#"{"Version": 2, "AccessKeyId": "A", "SecretAccessKey": "s"}"#).is_none());
+    }
+}

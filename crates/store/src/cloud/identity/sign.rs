@@ -1,0 +1,269 @@
+//! Signing requests when they are sent: with credentials that are good, for the region where the bucket lies.
+use super::Identity;
+use super::fetch::{Asker, Purse, Same};
+use super::known::{Identities, Learnt};
+use crate::StoreOptions;
+use crate::net::{Failure, Operation};
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use ncirrus_layout::Error;
+use object_store::CredentialProvider;
+use object_store::aws::{AwsAuthorizer, AwsCredential};
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse,
+    HttpService,
+};
+use reqwest::header::HeaderMap;
+use reqwest::{Method, StatusCode};
+use std::fmt;
+use std::sync::Arc;
+
+/// Signs the requests for a bucket. What the bucket answers of its region, and that it is public, is remembered.
+#[derive(Clone)]
+pub(in crate::cloud) struct Signer(Arc<Signs>);
+
+struct Signs {
+    inner: HttpClient,
+    purse: Arc<Purse>,
+    region: String,
+    learnt: Arc<Learnt>,
+    known: Identities,
+    address: String,
+    /// What is said when a denied read is answered without a name.
+    who: String,
+    unsigned_retry: bool,
+    sign_payload: bool,
+    requester_pays: bool,
+    /// Whether the region stands in the name of the server.
+    is_own_server: bool,
+}
+
+/// How often a denied read is tried without a name in vain.
+const DENIALS: u32 = 8;
+/// Longest answer that is looked into.
+const LOOKED_INTO: usize = 1 << 20;
+
+impl Signer {
+    pub(in crate::cloud) fn new(
+        identity: &Identity,
+        address: &str,
+        inner: HttpClient,
+        options: &StoreOptions,
+        sign_payload: bool,
+    ) -> Self {
+        let region = identity.region.as_ref().map(|region| region.value.clone()).unwrap_or_default();
+        let known = options.identities.clone();
+        let environment = options.config.environment().clone();
+        let asker = Asker { client: inner.clone(), environment, region: region.clone() };
+        let purse = known.purse(&identity.source, &region, || Purse::new(&identity.source, asker));
+        Self(Arc::new(Signs {
+            inner,
+            purse,
+            learnt: known.bucket(address),
+            is_own_server: identity.endpoint.value == format!("https://s3.{region}.amazonaws.com"),
+            region,
+            known,
+            address: address.to_owned(),
+            who: identity.credentials.value.clone(),
+            unsigned_retry: identity.unsigned_retry,
+            sign_payload,
+            requester_pays: identity.requester_pays.as_ref().is_some_and(|pays| pays.value),
+        }))
+    }
+}
+
+impl HttpConnector for Signer {
+    fn connect(&self, options: &object_store::ClientOptions) -> object_store::Result<HttpClient> {
+        Same(HttpClient::new(self.clone())).connect(options)
+    }
+}
+
+#[async_trait]
+impl CredentialProvider for Signer {
+    type Credential = AwsCredential;
+
+    async fn get_credential(&self) -> object_store::Result<Arc<AwsCredential>> {
+        let failed = |source: Box<dyn std::error::Error + Send + Sync>| object_store::Error::Generic {
+            store: "S3",
+            source,
+        };
+        let found = self.0.purse.open().await.map_err(|error| failed(Box::new(Failure::lasting(error))))?;
+        found.ok_or_else(|| failed("nobody is known".into()))
+    }
+}
+
+#[async_trait]
+impl HttpService for Signer {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.0.call(whole(request).await?).await
+    }
+}
+
+impl Signs {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        if is_read && self.learnt.facts().is_public {
+            return self.send(&request, None).await;
+        }
+        let mut credential = self.purse.open().await.map_err(refused)?;
+        let mut answer = Told::of(self.send(&request, credential.as_deref()).await?).await?;
+        // Taken in any case: it is of this answer.
+        let is_over = Operation::take_expired() | answer.is_over();
+        if is_over && self.purse.can_renew() {
+            if let Some(old) = &credential {
+                self.purse.refused(old).await;
+            }
+            credential = self.purse.open().await.map_err(refused)?;
+            answer = Told::of(self.send(&request, credential.as_deref()).await?).await?;
+        }
+        if self.learns_region(&answer) {
+            answer = Told::of(self.send(&request, credential.as_deref()).await?).await?;
+        }
+        let may_be_public = is_read && credential.is_some() && self.unsigned_retry && answer.is_denied();
+        if may_be_public && self.learnt.facts().denials < DENIALS {
+            if let Some(unsigned) = self.unsigned(&request).await {
+                return Ok(unsigned);
+            }
+        }
+        Ok(answer.response)
+    }
+
+    /// Tries a read once more without a name.
+    async fn unsigned(&self, request: &HttpRequest) -> Option<HttpResponse> {
+        let answer = self.send(request, None).await.ok()?;
+        if answer.status() == StatusCode::FORBIDDEN || answer.status() == StatusCode::UNAUTHORIZED {
+            self.learnt.change(|facts| facts.denials += 1);
+            return None;
+        }
+        self.learnt.change(|facts| facts.is_public = true);
+        self.known.note(format!(
+            "{} is read without a name: it is public, and denied to {}",
+            self.address, self.who
+        ));
+        Some(answer)
+    }
+
+    /// Whether the bucket answered with a region that was not known.
+    fn learns_region(&self, answer: &Told) -> bool {
+        let Some(region) = answer.region() else { return false };
+        if region == self.region() {
+            return false;
+        }
+        self.learnt.change(|facts| facts.region = Some(region));
+        true
+    }
+
+    fn region(&self) -> String {
+        self.learnt.facts().region.unwrap_or_else(|| self.region.clone())
+    }
+
+    async fn send(
+        &self,
+        request: &HttpRequest,
+        credential: Option<&AwsCredential>,
+    ) -> Result<HttpResponse, HttpError> {
+        let mut request = request.clone();
+        let region = self.region();
+        if self.is_own_server && region != self.region {
+            move_to(&mut request, &self.region, &region)?;
+        }
+        if let Some(credential) = credential {
+            let authorizer = AwsAuthorizer::new(credential, "s3", &region);
+            let authorizer = authorizer.with_sign_payload(self.sign_payload);
+            let signed = authorizer.with_request_payer(self.requester_pays).try_authorize(&mut request, None);
+            signed.map_err(|error| HttpError::new(HttpErrorKind::Request, error))?;
+        } else if self.requester_pays {
+            let value = object_store::HeaderValue::from_static("requester");
+            request.headers_mut().insert("x-amz-request-payer", value);
+        }
+        self.inner.execute(request).await
+    }
+}
+
+/// Amazon's server of another region.
+fn move_to(request: &mut HttpRequest, from: &str, to: &str) -> Result<(), HttpError> {
+    let moved =
+        request.uri().to_string().replacen(&format!("s3.{from}.amazonaws"), &format!("s3.{to}.amazonaws"), 1);
+    *request.uri_mut() = moved.parse().map_err(|error| HttpError::new(HttpErrorKind::Request, error))?;
+    Ok(())
+}
+
+/// The body in one piece, so that it can be signed and sent again.
+async fn whole(request: HttpRequest) -> Result<HttpRequest, HttpError> {
+    if request.body().as_bytes().is_some() {
+        return Ok(request);
+    }
+    let (parts, body) = request.into_parts();
+    let pieces: Vec<Bytes> =
+        object_store::client::HttpResponseBody::new(body).bytes_stream().try_collect().await?;
+    let body = match <[Bytes; 1]>::try_from(pieces) {
+        Ok([one]) => one,
+        Err(pieces) => pieces.concat().into(),
+    };
+    Ok(HttpRequest::from_parts(parts, HttpRequestBody::from(body)))
+}
+
+fn refused(error: Error) -> HttpError {
+    HttpError::new(HttpErrorKind::Unknown, Failure::lasting(error))
+}
+
+/// An answer, and what an error's body says.
+struct Told {
+    response: HttpResponse,
+    body: Bytes,
+}
+
+impl Told {
+    async fn of(response: HttpResponse) -> Result<Self, HttpError> {
+        let says_why = matches!(
+            response.status(),
+            StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN | StatusCode::MOVED_PERMANENTLY
+        );
+        if !says_why {
+            return Ok(Self { response, body: Bytes::new() });
+        }
+        let (parts, body) = response.into_parts();
+        let body = body.bytes().await?;
+        Ok(Self { response: HttpResponse::from_parts(parts, body.clone().into()), body })
+    }
+
+    fn is_denied(&self) -> bool {
+        matches!(self.response.status(), StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED)
+    }
+
+    /// Whether the time of the credentials is over.
+    fn is_over(&self) -> bool {
+        let says = |code: &str| self.text().contains(&format!("<Code>{code}</Code>"));
+        ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"].into_iter().any(says)
+    }
+
+    /// The region where the bucket lies, when an answer to somebody who asked elsewhere.
+    fn region(&self) -> Option<String> {
+        let status = self.response.status();
+        let may_say =
+            status.is_redirection() || matches!(status, StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN);
+        let headers: &HeaderMap = self.response.headers();
+        let header = headers.get("x-amz-bucket-region").and_then(|value| value.to_str().ok());
+        let text = self.text();
+        let told = || Some(text.split_once("<Region>")?.1.split_once("</Region>")?.0);
+        let region = header.or_else(told).filter(|_| may_say)?;
+        let is_region = |text: &&str| {
+            !text.is_empty()
+                && text.len() < 40
+                && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        };
+        Some(region).filter(is_region).map(str::to_owned)
+    }
+
+    fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(self.body.get(..LOOKED_INTO.min(self.body.len())).unwrap_or_default())
+    }
+}
+
+/// Without credentials.
+impl fmt::Debug for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Signer({})", self.0.address)
+    }
+}

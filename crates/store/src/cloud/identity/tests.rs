@@ -1,0 +1,37 @@
+//! Whose name is used, and why.
+mod chain;
+mod requests;
+
+use super::*;
+use crate::config::{Environment, Settings};
+use ncirrus_layout::Error;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// A home folder with files in it.
+fn home(files: &[(&str, &str)]) -> TempDir {
+    let home = TempDir::new().unwrap();
+    for (name, text) in files {
+        let path = home.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    home
+}
+
+/// The options of somebody with that home folder and these variables.
+fn options(home: &TempDir, variables: &[(&str, &str)]) -> StoreOptions {
+    let environment = Environment::default().at_home(home.path());
+    let environment = variables.iter().fold(environment, |all, (name, value)| all.with(name, value));
+    let config = Arc::new(Settings::gather(environment, None).unwrap());
+    StoreOptions { config, retries: 0, ..StoreOptions::default() }
+}
+
+fn identity(address: &str, options: &StoreOptions) -> std::result::Result<Identity, Error> {
+    Identity::of(&Url::parse(address).unwrap(), options).map(|found| found.unwrap().1)
+}
+
+/// Without the home folder, whose name differs from run to run.
+fn shown(text: &str, home: &TempDir) -> String {
+    text.replace(&format!("{}/", home.path().display()), "~/")
+}

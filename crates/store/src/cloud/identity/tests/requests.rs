@@ -1,0 +1,302 @@
+//! What is sent, and what answers change.
+use super::*;
+use crate::CloudStore;
+use crate::store::Store;
+use bytes::Bytes;
+use ncirrus_layout::{ErrorKind, ObjectId, Want};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::Mutex;
+
+/// A server that answers by rule, and what it was asked.
+struct Server {
+    address: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+type Rule = fn(&str) -> String;
+
+impl Server {
+    /// Heads of requests are handed to the rule in lower case.
+    fn start(rule: Rule) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let seen = Arc::clone(&seen);
+                std::thread::spawn(move || serve(stream, rule, &seen));
+            }
+        });
+        Self { address, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn serve(stream: std::net::TcpStream, rule: Rule, seen: &Mutex<Vec<String>>) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let mut stream = stream;
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let head = head.to_ascii_lowercase();
+        let len = head.split_once("content-length: ").and_then(|(_, rest)| rest.lines().next()?.parse().ok());
+        std::io::copy(&mut reader.by_ref().take(len.unwrap_or(0)), &mut std::io::sink()).ok()?;
+        let answer = rule(&head);
+        seen.lock().unwrap().push(head);
+        stream.write_all(answer.as_bytes()).ok()?;
+    }
+}
+
+fn answer(status: &str, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+fn object(body: &str) -> String {
+    answer("200 OK", "ETag: \"e\"\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n", body)
+}
+
+fn error(status: &str, headers: &str, code: &str) -> String {
+    answer(status, headers, &format!("<Error><Code>{code}</Code><Message>no</Message></Error>"))
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+fn connect(address: &str, options: &StoreOptions) -> (CloudStore, ObjectId) {
+    let url = Url::parse(address).unwrap();
+    let bucket = options.config.bucket(&url).unwrap().unwrap();
+    let store = CloudStore::connect(&bucket, url.fragment(), options).unwrap();
+    let object = store.root().child(&bucket.key);
+    (store, object)
+}
+
+fn read(store: &CloudStore, object: &ObjectId) -> std::result::Result<Option<Bytes>, Error> {
+    Ok(run(store.get(object, &Want::All))?.map(|blob| blob.bytes))
+}
+
+const KEYS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "AKIAENVI"), ("AWS_SECRET_ACCESS_KEY", "hunter2")];
+
+#[test]
+fn requests_are_signed_for_the_region_with_the_token() {
+    let server = Server::start(|_| object("data"));
+    let variables = [
+        KEYS[0],
+        KEYS[1],
+        ("AWS_SESSION_TOKEN", "tok"),
+        ("AWS_REGION", "eu-west-1"),
+        ("AWS_ENDPOINT_URL", &server.address),
+    ];
+    let options = options(&home(&[]), &variables);
+    let (store, object) = connect("s3://bucket/k#request_payer=requester", &options);
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
+    run(store.put(&object, Bytes::from_static(b"new"), crate::Precondition::None)).unwrap();
+    let asked = server.asked();
+    assert!(asked[0].starts_with("get /bucket/k "), "{}", asked[0]);
+    for head in &asked {
+        assert!(
+            head.contains("credential=akiaenvi/") && head.contains("/eu-west-1/s3/aws4_request"),
+            "{head}"
+        );
+        assert!(
+            head.contains("x-amz-security-token: tok") && head.contains("x-amz-request-payer: requester")
+        );
+        assert!(!head.contains("hunter2"));
+    }
+    let hash = "x-amz-content-sha256: 11507a0e2f5e69d5dfa40a62a1bd7b6ee57e6bcd85c67c9b8431b36fff21c437";
+    assert!(asked.iter().any(|head| head.starts_with("put /bucket/k ") && head.contains(hash)), "{asked:?}");
+}
+
+/// Denies whoever gives a name.
+fn public(head: &str) -> String {
+    if head.contains("authorization:") {
+        error("403 Forbidden", "", "InvalidAccessKeyId")
+    } else {
+        object("open")
+    }
+}
+
+#[test]
+fn a_read_that_is_denied_is_tried_without_a_name_once_and_remembered() {
+    let server = Server::start(public);
+    let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://bucket/k", &options);
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "open");
+    assert_eq!(server.asked().len(), 2);
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "open");
+    let (other, object) = connect("s3://bucket/k", &options);
+    assert_eq!(read(&other, &object).unwrap().unwrap(), "open");
+    assert_eq!(server.asked().len(), 4);
+    assert_eq!(
+        options.identities.notes(),
+        ["s3://bucket is read without a name: it is public, and denied to access key ***ENVI"]
+    );
+    let denied = run(store.put(&object, Bytes::from_static(b"x"), crate::Precondition::None)).unwrap_err();
+    assert_eq!(denied.kind(), ErrorKind::Denied);
+    assert!(server.asked().last().unwrap().contains("authorization:"));
+}
+
+#[test]
+fn a_profile_that_was_named_never_gives_way_to_nobody() {
+    let server = Server::start(public);
+    let credentials = "[one]\naws_access_key_id = AKIAONE1\naws_secret_access_key = hunter2\n";
+    let home = home(&[(".aws/credentials", credentials)]);
+    let options = options(&home, &[("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://bucket/k#aws.profile=one", &options);
+    let denied = read(&store, &object).unwrap_err();
+    assert_eq!(denied.kind(), ErrorKind::Denied);
+    assert!(!denied.to_string().contains("hunter2"));
+    assert!(server.asked().iter().all(|head| head.contains("authorization:")));
+    assert_eq!(options.identities.notes(), [""; 0]);
+}
+
+#[test]
+fn what_nobody_may_read_is_not_asked_for_twice_for_ever() {
+    let server = Server::start(|_| error("403 Forbidden", "", "AccessDenied"));
+    let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://bucket/k", &options);
+    for _ in 0..20 {
+        assert_eq!(read(&store, &object).unwrap_err().kind(), ErrorKind::Denied);
+    }
+    let unsigned = server.asked().iter().filter(|head| !head.contains("authorization:")).count();
+    assert_eq!(unsigned, 8);
+}
+
+/// Lies in a region that nobody named.
+fn elsewhere(head: &str) -> String {
+    if head.contains("/eu-south-1/s3/") {
+        return object("there");
+    }
+    error("400 Bad Request", "x-amz-bucket-region: eu-south-1\r\n", "AuthorizationHeaderMalformed")
+}
+
+#[test]
+fn the_bucket_itself_says_where_it_lies_and_is_asked_once() {
+    let server = Server::start(elsewhere);
+    let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://bucket/k", &options);
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "there");
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "there");
+    assert_eq!(server.asked().len(), 3);
+    let found = identity("s3://bucket/k", &options).unwrap().region.unwrap();
+    assert_eq!((found.value.as_str(), found.why.as_str()), ("eu-south-1", "the bucket itself answered so"));
+}
+
+/// Gives credentials, and takes only those.
+fn services(head: &str) -> String {
+    if head.contains("action=assumerole") {
+        let signed = head.contains("/eu-west-1/sts/aws4_request") && head.contains("credential=akiaone1/");
+        assert!(signed && head.contains("externalid=x"), "{head}");
+        return answer(
+            "200 OK",
+            "",
+            "<Credentials><AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>hunter2</SecretAccessKey>\
+            <SessionToken>role-token</SessionToken><Expiration>2100-01-01T00:00:00Z</Expiration></Credentials>",
+        );
+    }
+    if head.starts_with("get /federation/credentials?account_id=12&role_name=reader ") {
+        assert!(head.contains("x-amz-sso_bearer_token: signed-in"), "{head}");
+        return answer(
+            "200 OK",
+            "",
+            "{\"roleCredentials\": {\"accessKeyId\": \"ASIASSOX\", \"secretAccessKey\": \"hunter2\",\
+            \"sessionToken\": \"sso-token\", \"expiration\": 4102444800000}}",
+        );
+    }
+    object("data")
+}
+
+const CONFIG: &str = "[profile one]\naws_access_key_id = AKIAONE1\naws_secret_access_key = hunter2\n\
+    [profile role]\nrole_arn = arn\nsource_profile = one\nexternal_id = x\nregion = eu-west-1\n\
+    [profile sso]\nsso_start_url = abc\nsso_region = eu-west-2\nsso_account_id = 12\nsso_role_name = reader\n";
+/// The digest of `abc`.
+const TOKEN: &str = ".aws/sso/cache/a9993e364706816aba3e25717850c26c9cd0d89d.json";
+
+#[test]
+fn roles_and_sign_ins_give_keys_that_are_kept() {
+    let server = Server::start(services);
+    let token = "{\"accessToken\": \"signed-in\", \"expiresAt\": \"2100-01-01T00:00:00Z\"}";
+    let home = home(&[(".aws/config", CONFIG), (TOKEN, token)]);
+    let variables = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS", "AWS_ENDPOINT_URL_SSO"];
+    let options = options(&home, &variables.map(|name| (name, server.address.as_str())));
+    for (profile, key, token) in [("role", "asiarole", "role-token"), ("sso", "asiassox", "sso-token")] {
+        let before = server.asked().len();
+        for _ in 0..2 {
+            let (store, object) = connect(&format!("s3://bucket/k#aws.profile={profile}"), &options);
+            assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
+        }
+        let asked = server.asked();
+        assert_eq!(asked.len(), before + 3);
+        let last = asked.last().unwrap();
+        assert!(last.contains(&format!("credential={key}/")) && last.contains(token), "{last}");
+    }
+}
+
+#[test]
+fn a_sign_in_that_is_over_says_how_to_sign_in() {
+    let token = "{\"accessToken\": \"hunter2\", \"expiresAt\": \"2020-01-01T00:00:00UTC\"}";
+    let home = home(&[(".aws/config", CONFIG), (TOKEN, token)]);
+    let (store, object) = connect("s3://bucket/k#aws.profile=sso", &options(&home, &[]));
+    let error = read(&store, &object).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied);
+    assert!(
+        error.message().contains("the sign-in is over; sign in with `aws sso login --profile sso`"),
+        "{error}"
+    );
+    assert!(!format!("{error:?}").contains("hunter2"));
+}
+
+#[cfg(unix)]
+#[test]
+fn programs_give_keys_and_are_asked_again_when_these_are_over() {
+    fn picky(head: &str) -> String {
+        if head.contains("credential=akiakey1/") {
+            error("400 Bad Request", "", "ExpiredToken")
+        } else {
+            object("data")
+        }
+    }
+    let server = Server::start(picky);
+    let script = "n=$(cat $1 2>/dev/null || echo 0); n=$((n+1)); echo $n > $1\n\
+        echo '{\"Version\": 1, \"AccessKeyId\": \"AKIAKEY'$n'\", \"SecretAccessKey\": \"hunter2\"}'\n";
+    let home = home(&[("keys.sh", script)]);
+    let place = |name: &str| home.path().join(name).display().to_string();
+    let config =
+        format!("[profile p]\ncredential_process = sh \"{}\" {}\n", place("keys.sh"), place("count"));
+    std::fs::create_dir(home.path().join(".aws")).unwrap();
+    std::fs::write(home.path().join(".aws/config"), config).unwrap();
+    let options = options(&home, &[("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://bucket/k#aws.profile=p", &options);
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
+    let last = server.asked().pop().unwrap();
+    assert!(last.contains("credential=akiakey2/"), "{last}");
+}
+
+#[test]
+fn wrong_keys_and_missing_buckets_are_told_apart() {
+    for (rule, kind, part) in [
+        (
+            (|_| error("403 Forbidden", "", "SignatureDoesNotMatch")) as Rule,
+            ErrorKind::Denied,
+            "SignatureDoesNotMatch",
+        ),
+        (|_| error("403 Forbidden", "", "InvalidAccessKeyId"), ErrorKind::Denied, "InvalidAccessKeyId"),
+    ] {
+        let server = Server::start(rule);
+        let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
+        let (store, object) = connect("s3://bucket/k", &options);
+        let error = read(&store, &object).unwrap_err();
+        assert_eq!(error.kind(), kind);
+        let all = format!("{error} {error:?}");
+        assert!(all.contains(part) && !all.contains("hunter2") && !all.contains("AKIAENVI"), "{all}");
+    }
+}
