@@ -14,8 +14,10 @@ use crate::read::{Reading, Report};
 use crate::session::{Counters, Missing, Session};
 use absent::Absent;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Catalog, Driver, Error, ObjectId, OpenOptions, Result, Source, VariableRef};
-use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Selection, Values, VarId};
+use ncirrus_layout::{
+    Catalog, Driver, Error, Layout, ObjectId, OpenOptions, Result, Source, Tile, VariableRef,
+};
+use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Region, Selection, Values, VarId};
 use ncirrus_store::{Store, Url};
 use std::collections::HashMap;
 use std::fmt;
@@ -84,6 +86,7 @@ impl Dataset {
         let index = self.inner.session.shared.index.as_ref();
         warnings.extend(index.and_then(|index| index.warning()).map(str::to_owned));
         warnings.extend(self.absence_warning());
+        warnings.extend(self.store().warnings());
         warnings
     }
 
@@ -118,6 +121,18 @@ impl Dataset {
     /// Why the variable is inaccessible.
     pub async fn source(&self, variable: VarId) -> Result<Arc<Source>> {
         Ok(Arc::clone(&self.bound(variable, &Nesting::default()).await?.source))
+    }
+
+    /// The tiles of a region of a variable that is put together from others; none for other variables.
+    ///
+    /// # Errors
+    /// Why the variable is inaccessible; `Limit` for too many tiles; damage of the description.
+    pub async fn tiles(&self, variable: VarId, region: &Region) -> Result<Vec<Tile>> {
+        let source = self.source(variable).await?;
+        let Layout::Mosaic { tiles } = &source.layout else { return Ok(Vec::new()) };
+        let tiles = self.inner.context.drive(|view| tiles.tiles(view, region)).await?;
+        self.inner.context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
+        Ok(tiles)
     }
 
     /// What reading a selection will do: requests, bytes, chunks. Nothing but index nodes is fetched.

@@ -69,6 +69,7 @@ async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]
     let error = match context.drive(|view| sniff(view, root, lists)).await {
         Ok(Found::Nothing) => Error::not_found("no such object or directory"),
         Ok(Found::Html) => Error::malformed("an HTML page, not data"),
+        Ok(Found::Zip) => Error::malformed(ZIP),
         Ok(Found::Empty) => Error::malformed("an empty object, not a dataset"),
         Ok(Found::Prefix) => Error::new(
             ErrorKind::Malformed,
@@ -83,10 +84,18 @@ async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]
     error.at_object(root)
 }
 
+/// Whether a zip file was found: what lies in it is to be asked for.
+pub(crate) fn is_zip(error: &Error) -> bool {
+    error.kind() == ErrorKind::Malformed && error.message() == ZIP
+}
+
+const ZIP: &str = "a zip file without a dataset of a known format";
+
 /// What was found instead of a dataset.
 enum Found {
     Nothing,
     Empty,
+    Zip,
     Html,
     Prefix,
     Object(Vec<u8>),
@@ -113,6 +122,7 @@ fn classify(blob: &Blob) -> Found {
     let text = String::from_utf8_lossy(first).trim_start_matches('\u{feff}').trim_start().to_lowercase();
     match first {
         [] => Found::Empty,
+        _ if ncirrus_store::looks_like_zip(first) => Found::Zip,
         _ if ["<!doctype html", "<html"].iter().any(|start| text.starts_with(start)) => Found::Html,
         _ => Found::Object(first.iter().take(8).copied().collect()),
     }

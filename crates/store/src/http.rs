@@ -38,6 +38,7 @@ pub struct HttpStore {
     whole_bytes: u64,
     /// The object that a server without ranges sent last.
     whole: Mutex<Option<(ObjectId, Whole)>>,
+    warnings: Mutex<Vec<String>>,
 }
 
 impl HttpStore {
@@ -68,6 +69,7 @@ impl HttpStore {
             limits: options.limits.clone(),
             whole_bytes: options.whole_bytes,
             whole: Mutex::default(),
+            warnings: Mutex::default(),
             id,
         };
         let object = ObjectId::new(store.id.clone(), name);
@@ -87,8 +89,7 @@ impl HttpStore {
             Answer::Whole(whole) => {
                 let blob = whole.blob(want);
                 if *want != Want::All {
-                    *self.whole.lock().unwrap_or_else(PoisonError::into_inner) =
-                        Some((object.clone(), whole));
+                    self.keep(object, whole);
                 }
                 Ok(Some(blob))
             }
@@ -99,6 +100,19 @@ impl HttpStore {
     fn kept(&self, object: &ObjectId) -> Option<Whole> {
         let kept = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         kept.as_ref().filter(|(of, _)| of == object).map(|(_, whole)| whole.clone())
+    }
+
+    /// Keeps an object that was sent whole, though a part of it was asked for.
+    fn keep(&self, object: &ObjectId, whole: Whole) {
+        let told = format!(
+            "{object}: its server does not know ranges; it was read whole ({} bytes)",
+            whole.blob(&Want::All).size
+        );
+        *self.whole.lock().unwrap_or_else(PoisonError::into_inner) = Some((object.clone(), whole));
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        if warnings.len() < MOST_WARNINGS && !warnings.contains(&told) {
+            warnings.push(told);
+        }
     }
 
     /// Asks for bytes; what is left of an answer that broke off is asked for from there on.
@@ -150,6 +164,9 @@ impl HttpStore {
     }
 }
 
+/// Most objects that are warned of.
+const MOST_WARNINGS: usize = 8;
+
 /// A path up to its last segment, that segment, and the slash behind it. The path before is kept as it was given.
 fn split(path: &str) -> (&str, String, &'static str) {
     let (parent, last) = path.rsplit_once('/').unwrap_or((path, ""));
@@ -186,7 +203,7 @@ fn encoded(key: &str) -> String {
 }
 
 fn read_only<T>(object: &ObjectId) -> Result<T> {
-    Err(Error::unsupported("writing over http").at_object(object))
+    Err(Error::unsupported("plain HTTP is read-only").at_object(object))
 }
 
 impl Store for HttpStore {
@@ -211,6 +228,10 @@ impl Store for HttpStore {
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
         net::operation(object, self.read(object, want)).boxed()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {

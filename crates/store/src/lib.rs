@@ -27,6 +27,7 @@ mod open;
 mod options;
 mod page;
 mod platform;
+mod reference;
 mod registry;
 mod remote;
 mod store;
@@ -54,8 +55,9 @@ pub use multipart::Multipart;
 pub use net::Patience;
 #[cfg(feature = "net")]
 pub use net::Traffic;
-pub use open::{Opened, open, open_url};
+pub use open::{Opened, looks_like_zip, open, open_url, open_zip};
 pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
+pub use reference::{ReferenceStore, parse_references};
 pub use registry::{Schemes, StoreFactory};
 pub use store::{Blocking, Facts, LocalStore, Precondition, ReadAt, Store};
 pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name};

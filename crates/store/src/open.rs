@@ -2,6 +2,7 @@
 mod kind;
 
 pub(crate) use kind::is_zip_name;
+pub use kind::{looks_like_zip, open_zip};
 
 use crate::store::Store;
 use crate::url::{Scheme, Url};
@@ -42,12 +43,17 @@ pub async fn open(address: &str, options: &StoreOptions) -> Result<Opened> {
 /// # Errors
 /// As [`open`].
 pub async fn open_url(url: &Url, options: &StoreOptions) -> Result<Opened> {
-    let opened = match url.scheme() {
-        Scheme::File => open_path(url, options)?,
-        Scheme::Memory => open_memory(url, options)?,
-        _ => crate::remote::open(url, options)?,
-    };
-    kind::look_into_zip(opened, options).await
+    let opened = kind::look_into_zip(open_object(url, options)?, options).await?;
+    crate::reference::look_into(opened, options).await
+}
+
+/// The object at an address, whatever is in it; no request is sent yet.
+pub(crate) fn open_object(url: &Url, options: &StoreOptions) -> Result<Opened> {
+    match url.scheme() {
+        Scheme::File => open_path(url, options),
+        Scheme::Memory => open_memory(url, options),
+        _ => crate::remote::open(url, options),
+    }
 }
 
 impl Opened {

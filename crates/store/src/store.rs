@@ -46,6 +46,16 @@ pub trait Store: Debug + Send + Sync {
         None
     }
 
+    /// Bytes that a key may have.
+    fn longest_key(&self) -> usize {
+        usize::MAX
+    }
+
+    /// What was found out while objects were read, for the user to see.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Removes an object; absent is fine.
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
 

@@ -69,7 +69,15 @@ impl Session {
         let context = Context { nesting: nesting.apart(), ..self.context(store) };
         let driver = match self.known_driver(&context, &root, &drivers).await {
             Some(driver) => driver,
-            None => open::probe(&context, &root, &drivers).await?,
+            None => match open::probe(&context, &root, &drivers).await {
+                Err(error) if open::is_zip(&error) && !root.key().is_empty() => {
+                    let (store, object) = (Arc::clone(context.snapshot.store()), root);
+                    let inside = ncirrus_store::open_zip(store, object, self.shared.limits.clone());
+                    let (store, root) = self.shared.network.run(inside)?.await?;
+                    return Box::pin(self.open_at(store, root, address, (drivers, options), nesting)).await;
+                }
+                probed => probed?,
+            },
         };
         let owned = Arc::new(Others::default());
         let open = Arc::downgrade(&owned);

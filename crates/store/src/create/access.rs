@@ -23,7 +23,7 @@ pub async fn update(address: &str, options: &StoreOptions) -> Result<Staged> {
         return update_zip(store.as_ref(), object, &opened.url, options).await;
     }
     if !opened.store.facts().writable {
-        return Err(Error::unsupported("changing what is read over http").at_object(&url));
+        return Err(Error::unsupported("plain HTTP is read-only").at_object(&url));
     }
     if options.rewrite && opened.store.local().is_none() {
         if let Some(staged) = super::rewrite::rewrite(&opened, options).await? {

@@ -72,7 +72,7 @@ fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, Object
         _ => crate::remote::open(url, options)?,
     };
     if !opened.store.facts().writable {
-        return Err(Error::unsupported("writing over http").at_object(url));
+        return Err(Error::unsupported("plain HTTP is read-only").at_object(url));
     }
     Ok((opened.store, opened.root))
 }

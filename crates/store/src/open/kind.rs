@@ -2,8 +2,7 @@
 use super::Opened;
 use crate::StoreOptions;
 use crate::store::Store;
-use ncirrus_layout::{ErrorKind, ObjectId, Result, Want};
-#[cfg(feature = "zip")]
+use ncirrus_layout::{ErrorKind, Limits, ObjectId, Result, Want};
 use std::sync::Arc;
 
 /// How zip files start: with an entry, or with the end of an empty directory.
@@ -13,7 +12,7 @@ const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 type Head = [u8; 4];
 
 /// Whether bytes start as a zip file does.
-fn looks_like_zip(head: &[u8]) -> bool {
+pub fn looks_like_zip(head: &[u8]) -> bool {
     MAGICS.iter().any(|magic| head.starts_with(magic))
 }
 
@@ -52,6 +51,29 @@ async fn starts_like_zip(store: &dyn Store, object: &ObjectId) -> Result<bool> {
     }
     let head = store.get(object, &Want::Range(0..4)).await?;
     Ok(head.is_some_and(|head| looks_like_zip(&head.bytes)))
+}
+
+/// What lies in a zip file that was found by looking at it.
+///
+/// # Errors
+/// `NotFound`, `Malformed`, `Io`; `Unsupported` when the library was built without zip files.
+pub async fn open_zip(
+    store: Arc<dyn Store>,
+    object: ObjectId,
+    limits: Limits,
+) -> Result<(Arc<dyn Store>, ObjectId)> {
+    #[cfg(feature = "zip")]
+    {
+        let zip = crate::zip::ZipStore::open(store, object, &limits).await?;
+        let root = zip.root();
+        Ok((Arc::new(zip), root))
+    }
+    #[cfg(not(feature = "zip"))]
+    {
+        let _ = (store, limits);
+        Err(ncirrus_layout::Error::unsupported("zip files: built without the feature \"zip\"")
+            .at_object(object))
+    }
 }
 
 #[cfg(feature = "zip")]

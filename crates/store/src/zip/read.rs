@@ -236,6 +236,10 @@ impl Store for ZipStore {
         Facts { lists: true, writable: false, ..self.inner.facts() }
     }
 
+    fn warnings(&self) -> Vec<String> {
+        self.inner.warnings()
+    }
+
     fn local(&self) -> Option<&dyn LocalStore> {
         self.inner.local().map(|_| self as &dyn LocalStore)
     }
