@@ -24,6 +24,9 @@ fn hint(error: &Error) -> Option<&'static str> {
         }
         ErrorKind::NotFound => "check the path; a URL needs its scheme, such as s3:// or https://",
         ErrorKind::Denied => "check the permissions, or for object stores the credentials in the environment",
+        ErrorKind::Unsupported if says("HTTP is read-only") => {
+            "write to a path, s3://, gs:// or az://; #mode=s3 names a server that speaks S3"
+        }
         ErrorKind::Unsupported if says("netCDF-3") || says("classic") => {
             "choose a richer kind: -k nc5, -k nc4 or -k nczarr"
         }

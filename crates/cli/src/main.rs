@@ -4,6 +4,7 @@
 mod commands;
 mod exit;
 mod hint;
+mod trace;
 
 use clap::{Parser, Subcommand};
 use ncirrus::{Result, Session};
@@ -35,6 +36,9 @@ struct Cli {
     /// Do not wait for stable storage when copying (faster; a power failure may lose the output).
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
+    /// Tell of every request over a network, and of all of them at the end: on standard error, or in FILE. NCTRACING=1 does so, too; 2 also tells what is read.
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Session")]
+    trace: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -77,6 +81,10 @@ impl Cli {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let trace = match trace::Trace::start(cli.trace.as_ref()) {
+        Ok(trace) => trace,
+        Err(error) => return hint::report(&error),
+    };
     let outcome = cli.session().and_then(|session| match &cli.command {
         Command::Dump(args) => commands::dump::run(args, &session),
         Command::Copy(args) => commands::copy::run(args, &session),
@@ -95,6 +103,7 @@ fn main() -> ExitCode {
         Command::Relocate(args) => commands::relocate::run(args, &session),
         Command::Reference(args) => commands::reference::run(args, &session),
     });
+    drop(trace);
     match outcome {
         Ok(code) => code,
         Err(error) => hint::report(&error),

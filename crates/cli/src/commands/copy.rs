@@ -238,7 +238,7 @@ fn tell(losses: &[String]) {
 
 /// A bar on a terminal; hidden elsewhere.
 fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
+    let bar = crate::trace::BARS.add(ProgressBar::new(0));
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3}% {elapsed} {msg}") {
         bar.set_style(style);
     }

@@ -1,0 +1,239 @@
+//! One line per request, and a sum at the end (`docs/network.md`).
+use indicatif::MultiProgress;
+use ncirrus::{Error, ErrorKind, Result};
+use std::fmt::{Debug, Write as _};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Instant;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Bars of progress: lines on standard error are written above them.
+pub(crate) static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
+/// What is told, and the sums so far.
+pub(crate) struct Trace(Arc<Shared>);
+
+struct Shared {
+    level: u64,
+    /// Standard error, unless there is a file.
+    file: Option<Mutex<File>>,
+    sums: Mutex<Sums>,
+    start: Instant,
+}
+
+#[derive(Default)]
+struct Sums {
+    requests: u64,
+    failed: u64,
+    again: u64,
+    received: u64,
+    sent: u64,
+}
+
+impl Trace {
+    /// Starts telling of requests: at level 1 of each, at level 2 also of what is read of stores on other machines.
+    /// `file` is what `--trace` names, empty for standard error.
+    pub(crate) fn start(file: Option<&PathBuf>) -> Result<Option<Self>> {
+        let level = level().max(file.is_some().into());
+        if level == 0 {
+            return Ok(None);
+        }
+        let file = file.filter(|file| !file.as_os_str().is_empty()).map(|file| create(file)).transpose()?;
+        let (file, sums) = (file.map(Mutex::new), Mutex::default());
+        let shared = Arc::new(Shared { level, file, sums, start: Instant::now() });
+        // Somebody may trace already.
+        let _ = tracing::subscriber::set_global_default(Lines(Arc::clone(&shared)));
+        Ok(Some(Self(shared)))
+    }
+}
+
+/// The sums, when everything is done.
+impl Drop for Trace {
+    fn drop(&mut self) {
+        let sums = self.0.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = format!(
+            "{} requests ({} failed, {} made again), {} bytes received, {} sent, {:.2} s",
+            sums.requests,
+            sums.failed,
+            sums.again,
+            sums.received,
+            sums.sent,
+            self.0.start.elapsed().as_secs_f64()
+        );
+        self.0.tell(&line);
+    }
+}
+
+/// The level that the environment asks for (`nczarr.md` 9.3).
+fn level() -> u64 {
+    let variables = ["NCIRRUS_TRACE", "NCTRACING"].into_iter();
+    variables
+        .filter_map(|name| std::env::var(name).ok())
+        .find_map(|level| level.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+fn create(path: &Path) -> Result<File> {
+    File::create(path).map_err(|error| {
+        Error::new(ErrorKind::Io { retryable: false }, format!("cannot write the trace: {error}"))
+            .at_object(path.display())
+    })
+}
+
+impl Shared {
+    /// What cannot be told is not worth an error.
+    fn tell(&self, line: &str) {
+        match &self.file {
+            Some(file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = writeln!(file, "{line}");
+            }
+            None => BARS.suspend(|| {
+                let _ = writeln!(anstream::stderr().lock(), "trace: {line}");
+            }),
+        }
+    }
+
+    fn request(&self, fields: &Fields) {
+        {
+            let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+            sums.requests += 1;
+            sums.failed += u64::from(!fields.outcome.is_empty());
+            sums.again += u64::from(fields.attempt > 1);
+            sums.received += fields.received;
+            sums.sent += fields.sent;
+        }
+        self.tell(&fields.request());
+    }
+}
+
+/// Makes lines of the events of requests; nothing else is wanted.
+struct Lines(Arc<Shared>);
+
+impl Subscriber for Lines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        match metadata.target() {
+            "ncirrus::request" | "ncirrus::retry" => metadata.is_event(),
+            "ncirrus::fetch" => metadata.is_event() && self.0.level > 1,
+            _ => false,
+        }
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        match event.metadata().target() {
+            "ncirrus::request" => self.0.request(&fields),
+            "ncirrus::retry" => self.0.tell(&format!("{}, in {:.2} s", fields.message, fields.wait)),
+            _ => self.0.tell(&fields.fetch()),
+        }
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The fields of an event.
+#[derive(Default)]
+struct Fields {
+    method: String,
+    store: String,
+    object: String,
+    range: String,
+    outcome: String,
+    message: String,
+    status: u64,
+    received: u64,
+    sent: u64,
+    first_ms: u64,
+    total_ms: u64,
+    attempt: u64,
+    wait: f64,
+}
+
+impl Fields {
+    /// `GET http://host/x.nc [0-99] 206, 100 bytes, 12 ms to the first, 15 ms`
+    fn request(&self) -> String {
+        let mut line = format!("{} {}", self.method, self.place());
+        let _ = match self.status {
+            0 => write!(line, " no answer"),
+            status => write!(line, " {status}, {} bytes", self.received),
+        };
+        if self.sent > 0 {
+            let _ = write!(line, ", {} sent", self.sent);
+        }
+        let _ = write!(line, ", {} ms to the first, {} ms", self.first_ms, self.total_ms);
+        if self.attempt > 1 {
+            let _ = write!(line, ", request {}", self.attempt);
+        }
+        if !self.outcome.is_empty() {
+            let _ = write!(line, ": {}", self.outcome);
+        }
+        line
+    }
+
+    fn fetch(&self) -> String {
+        let mut line = format!("read {} {} bytes, {} ms", self.place(), self.received, self.total_ms);
+        if !self.outcome.is_empty() {
+            let _ = write!(line, ": {}", self.outcome);
+        }
+        line
+    }
+
+    fn place(&self) -> String {
+        let slash = if self.store.ends_with('/') { "" } else { "/" };
+        let range = if self.range.is_empty() { String::new() } else { format!(" [{}]", self.range) };
+        format!("{}{slash}{}{range}", self.store, self.object)
+    }
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        let place = match field.name() {
+            "method" => &mut self.method,
+            "store" => &mut self.store,
+            "object" => &mut self.object,
+            "range" => &mut self.range,
+            "outcome" => &mut self.outcome,
+            _ => return,
+        };
+        value.clone_into(place);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        match field.name() {
+            "status" => self.status = value,
+            "received" => self.received = value,
+            "sent" => self.sent = value,
+            "first_ms" => self.first_ms = value,
+            "total_ms" => self.total_ms = value,
+            "attempt" => self.attempt = value,
+            _ => {}
+        }
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        if field.name() == "wait" {
+            self.wait = value;
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+}
