@@ -123,8 +123,12 @@ impl Reading<'_> {
             return Ok(None);
         };
         let name = fragment.names.get(number).map_or("the dataset itself".to_owned(), ToString::to_string);
-        let Some((dataset, variable)) = dataset.fragment_variable(&fragment.variables) else {
-            let wanted = fragment.variables.iter().map(variable_name).collect::<Vec<_>>().join(" or ");
+        let variables = match fragment.variables.get(number..=number) {
+            Some(own) if fragment.is_paired => own,
+            _ => &fragment.variables,
+        };
+        let Some((dataset, variable)) = dataset.fragment_variable(variables) else {
+            let wanted = variables.iter().map(variable_name).collect::<Vec<_>>().join(" or ");
             return Err(Error::malformed(format!("no variable {wanted} in {name}")).at_object(dataset.root()));
         };
         let recipe = self.recipe(&dataset, variable, fragment).await?;

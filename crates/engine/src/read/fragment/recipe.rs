@@ -83,7 +83,7 @@ impl Recipe {
     /// `Malformed` with the first value that the type cannot hold, where that is an error.
     pub(crate) fn apply(&self, stored: Values, ty: Atomic) -> Result<Values> {
         if self.is_plain() {
-            return Ok(stored);
+            return Ok(taken_for(stored, ty));
         }
         let stored = taken_for(stored, self.from);
         let masked = self.mask.of(&stored);

@@ -1,7 +1,5 @@
 use super::Recipe;
-use ncirrus_layout::{
-    Error, Fragment, FragmentAbsence, FragmentPacking, FragmentRules, FragmentUnits, Result,
-};
+use ncirrus_layout::{Error, Fragment, FragmentAbsence, FragmentPacking, FragmentRules, FragmentUnits};
 use ncirrus_model::{Attribute, Attributes, Values};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -31,7 +29,7 @@ fn whole(list: &[(&str, Values)], missing: Values) -> Whole {
 }
 
 impl Whole {
-    fn recipe(&self, stored: &Values, list: &[(&str, Values)]) -> Result<Recipe> {
+    fn recipe(&self, stored: &Values, list: &[(&str, Values)]) -> Result<Recipe, Error> {
         let rules = FragmentRules {
             attributes: self.attributes.clone(),
             packing: self.packing,
@@ -44,6 +42,7 @@ impl Whole {
             variables: Vec::new(),
             shape: None,
             axes: None,
+            is_paired: false,
             units: self.units.clone(),
             rules: Arc::new(rules),
         };

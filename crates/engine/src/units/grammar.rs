@@ -1,0 +1,290 @@
+//! The grammar of unit specifications (UDUNITS-2, "Grammar").
+use super::table;
+use super::unit::Unit;
+use ncirrus_layout::{Error, Result};
+
+/// What a specification says.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Spec {
+    /// A unit.
+    Plain(Unit),
+    /// A time since a date.
+    Since(Since),
+}
+
+/// A time since a date, which is not yet read: that takes a calendar.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Since {
+    /// The unit as it stands there.
+    pub(super) name: String,
+    /// Its seconds.
+    pub(super) seconds: f64,
+    /// What stands for the date.
+    pub(super) date: String,
+}
+
+/// Parentheses nest so deep.
+const DEPTH: u32 = 32;
+/// Longer specifications are none.
+const LENGTH: usize = 1024;
+
+/// Reads a specification. Nothing at all is the dimensionless unit.
+///
+/// # Errors
+/// `Malformed` naming what is not understood; `Unsupported` for logarithmic units.
+pub(super) fn parse(text: &str) -> Result<Spec> {
+    let text = text.trim();
+    if text.len() > LENGTH {
+        return Err(Error::malformed(format!("a unit of {} bytes", text.len())));
+    }
+    let (product, origin) = match shift(text) {
+        Some((product, origin)) => (product.trim(), Some(origin.trim())),
+        None => (text, None),
+    };
+    let unit = parse_product(product, 0)?;
+    let Some(origin) = origin else { return Ok(Spec::Plain(unit)) };
+    if unit.is_time() {
+        let since = Since { name: product.to_owned(), seconds: unit.factor, date: origin.to_owned() };
+        return Ok(Spec::Since(since));
+    }
+    let zero = origin.parse::<f64>().ok().filter(|zero| zero.is_finite());
+    let zero = zero.ok_or_else(|| Error::malformed(format!("the origin {origin:?} of {product:?}")))?;
+    Ok(Spec::Plain(unit.shifted(zero)))
+}
+
+/// What stands before and after a word for an origin.
+fn shift(text: &str) -> Option<(&str, &str)> {
+    if let Some(parts) = text.split_once('@') {
+        return Some(parts);
+    }
+    let words = text.char_indices().filter(|(_, letter)| letter.is_whitespace());
+    for (at, space) in words {
+        let rest = text.get(at + space.len_utf8()..)?;
+        let len = rest.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(len);
+        let is_shift = ["since", "after", "from", "ref"].iter().any(|shift| word.eq_ignore_ascii_case(shift));
+        if is_shift {
+            return Some((text.get(..at)?, after));
+        }
+    }
+    None
+}
+
+/// Reads a definition of the table.
+pub(super) fn parse_definition(text: &str, depth: u32) -> Option<Unit> {
+    match shift(text) {
+        Some((product, origin)) => {
+            let unit = parse_product(product.trim(), depth).ok()?;
+            Some(unit.shifted(origin.trim().parse().ok()?))
+        }
+        None => parse_product(text, depth).ok(),
+    }
+}
+
+fn parse_product(text: &str, depth: u32) -> Result<Unit> {
+    let mut parser = Parser { text, rest: text, depth };
+    let unit = parser.product()?;
+    if parser.rest.is_empty() { Ok(unit) } else { Err(parser.unknown()) }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    rest: &'a str,
+    depth: u32,
+}
+
+impl<'a> Parser<'a> {
+    /// Factors, multiplied and divided from left to right.
+    fn product(&mut self) -> Result<Unit> {
+        self.skip_space();
+        if self.rest.is_empty() || self.rest.starts_with(')') {
+            return Ok(Unit::ONE);
+        }
+        let mut product = self.power()?;
+        loop {
+            let spaced = self.skip_space();
+            if self.rest.is_empty() || self.rest.starts_with(')') {
+                return Ok(product);
+            }
+            let divides = self.takes('/') || (spaced && self.takes_word("per"));
+            if !divides {
+                // A point, a raised one, an asterisk, a hyphen, or just space.
+                let _ = ['.', '*', '·', '-'].into_iter().any(|sign| self.takes(sign));
+            }
+            self.skip_space();
+            let factor = self.power()?;
+            let factor = if divides { factor.power(-1) } else { Some(factor) };
+            product = factor.and_then(|factor| product.times(&factor)).ok_or_else(|| self.too_large())?;
+        }
+    }
+
+    /// A factor with its exponent.
+    fn power(&mut self) -> Result<Unit> {
+        let (unit, is_number) = self.basic()?;
+        if let Some(exponent) = self.superscript() {
+            return unit.power(exponent).ok_or_else(|| self.too_large());
+        }
+        let raised = self.takes_text("**") || self.takes('^');
+        if is_number && !raised {
+            return Ok(unit);
+        }
+        match self.integer() {
+            Some(exponent) => unit.power(exponent).ok_or_else(|| self.too_large()),
+            None if raised => Err(self.unknown()),
+            None => Ok(unit),
+        }
+    }
+
+    /// A number, a name, or something in parentheses; and whether it is a number.
+    fn basic(&mut self) -> Result<(Unit, bool)> {
+        if self.takes('(') {
+            self.depth += 1;
+            if self.depth > DEPTH {
+                return Err(Error::limit(format!(
+                    "parentheses nest more than {DEPTH} deep in {:?}",
+                    self.text
+                )));
+            }
+            let unit = self.product()?;
+            self.depth -= 1;
+            return if self.takes(')') { Ok((unit, false)) } else { Err(self.unknown()) };
+        }
+        if let Some(number) = self.number() {
+            return Ok((Unit { factor: number, ..Unit::ONE }, true));
+        }
+        let name = self.name().ok_or_else(|| self.unknown())?;
+        if self.rest.trim_start().starts_with('(') && ["lg", "ln", "lb"].contains(&name) {
+            return Err(Error::unsupported(format!("the logarithmic unit {:?}", self.text)));
+        }
+        table::find(name, self.depth).map(|unit| (unit, false)).ok_or_else(|| {
+            match table::is_logarithmic(name) {
+                true => Error::unsupported(format!("the logarithmic unit {name:?}")),
+                false => Error::malformed(format!("no unit {name:?}")),
+            }
+        })
+    }
+
+    /// A name: letters, and digits between them; or one sign.
+    fn name(&mut self) -> Option<&'a str> {
+        let first = self.rest.chars().next()?;
+        if "%'\"°′″‰".contains(first) {
+            // A degree sign goes together with a letter.
+            let len = first.len_utf8();
+            let next = self.rest.get(len..)?.chars().next();
+            let len =
+                if first == '°' && matches!(next, Some('C' | 'F' | 'K' | 'R')) { len + 1 } else { len };
+            return self.take(len);
+        }
+        if !is_letter(first) {
+            return None;
+        }
+        let end = self.rest.find(|letter| !(is_letter(letter) || char::is_ascii_digit(&letter)));
+        let word = self.rest.get(..end.unwrap_or(self.rest.len()))?;
+        // The digits at the end are an exponent.
+        self.take(word.trim_end_matches(|letter: char| letter.is_ascii_digit()).len())
+    }
+
+    /// A number, signed or not.
+    fn number(&mut self) -> Option<f64> {
+        let bytes = self.rest.as_bytes();
+        let digits = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+        let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+        let whole = digits(sign);
+        let mut end = sign + whole;
+        let mut fraction = 0;
+        if bytes.get(end) == Some(&b'.') && (whole > 0 || digits(end + 1) > 0) {
+            fraction = digits(end + 1);
+            // A point before a name multiplies.
+            if fraction > 0 || !bytes.get(end + 1).is_some_and(|next| is_letter(char::from(*next))) {
+                end += 1 + fraction;
+            }
+        }
+        if whole + fraction == 0 {
+            return None;
+        }
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            let exponent = digits(end + 1 + sign);
+            if exponent > 0 {
+                end += 1 + sign + exponent;
+            }
+        }
+        let number = self.rest.get(..end)?.parse::<f64>().ok().filter(|number| number.is_finite())?;
+        self.take(end)?;
+        Some(number)
+    }
+
+    /// An exponent in ordinary digits.
+    fn integer(&mut self) -> Option<i32> {
+        let sign = usize::from(self.rest.starts_with(['+', '-']));
+        let digits = self.rest.bytes().skip(sign).take_while(u8::is_ascii_digit).count();
+        let number = self.rest.get(..sign + digits).filter(|_| digits > 0)?.parse().ok()?;
+        self.take(sign + digits)?;
+        Some(number)
+    }
+
+    /// An exponent in raised digits.
+    fn superscript(&mut self) -> Option<i32> {
+        let (mut number, mut digits, mut len, mut sign) = (0i32, 0, 0, 1);
+        for letter in self.rest.chars() {
+            match "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().position(|digit| digit == letter) {
+                Some(digit) => {
+                    number = number.checked_mul(10)?.checked_add(i32::try_from(digit).ok()?)?;
+                    digits += 1;
+                }
+                None if len == 0 && letter == '⁻' => sign = -1,
+                None if len == 0 && letter == '⁺' => {}
+                None => break,
+            }
+            len += letter.len_utf8();
+        }
+        (digits > 0).then(|| self.take(len))??;
+        Some(sign * number)
+    }
+
+    fn skip_space(&mut self) -> bool {
+        let rest = self.rest.trim_start_matches(|letter: char| letter.is_whitespace());
+        let skipped = rest.len() < self.rest.len();
+        self.rest = rest;
+        skipped
+    }
+
+    fn takes(&mut self, sign: char) -> bool {
+        let rest = self.rest.strip_prefix(sign);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn takes_text(&mut self, text: &str) -> bool {
+        let rest = self.rest.strip_prefix(text);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// Takes a word that is followed by space.
+    fn takes_word(&mut self, word: &str) -> bool {
+        let begins = self.rest.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+        let after =
+            self.rest.get(word.len()..).filter(|rest| begins && rest.starts_with(char::is_whitespace));
+        self.rest = after.unwrap_or(self.rest);
+        after.is_some()
+    }
+
+    fn take(&mut self, len: usize) -> Option<&'a str> {
+        let taken = self.rest.get(..len).filter(|taken| !taken.is_empty())?;
+        self.rest = self.rest.get(len..)?;
+        Some(taken)
+    }
+
+    fn unknown(&self) -> Error {
+        Error::malformed(format!("{:?} is no unit: what is {:?}?", self.text, self.rest))
+    }
+
+    fn too_large(&self) -> Error {
+        Error::malformed(format!("a power beyond all measure in {:?}", self.text))
+    }
+}
+
+fn is_letter(letter: char) -> bool {
+    letter.is_alphabetic() || letter == '_'
+}

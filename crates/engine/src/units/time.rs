@@ -1,0 +1,127 @@
+//! Times since a date.
+use super::Conversion;
+use super::calendar::Calendar;
+use super::date::{Date, SECOND};
+use super::grammar::{self, Since, Spec};
+use ncirrus_layout::{Error, Result};
+use std::fmt;
+
+/// A unit of time since a date of a calendar, such as `days since 2000-01-01`. Months and years have the lengths that
+/// UDUNITS gives them: a year is 365.242198781 days, a month a twelfth of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeUnits {
+    name: String,
+    /// Billionths of a second of one unit.
+    unit: i128,
+    seconds: f64,
+    reference: Date,
+    /// Seconds that the reference's time zone is ahead of UTC.
+    zone: i64,
+    calendar: Calendar,
+}
+
+impl TimeUnits {
+    /// Reads units that are a time since a date; `None` for other units.
+    ///
+    /// # Errors
+    /// `Malformed` for what is no unit, or a date that the calendar does not have; `Unsupported` for other calendars.
+    pub fn parse(units: &str, calendar: Option<&str>) -> Result<Option<Self>> {
+        match grammar::parse(units)? {
+            Spec::Since(since) => Self::new(&since, calendar).map(Some),
+            Spec::Plain(_) => Ok(None),
+        }
+    }
+
+    pub(super) fn new(since: &Since, calendar: Option<&str>) -> Result<Self> {
+        let calendar = Calendar::parse(calendar)?;
+        let (reference, zone) = Date::parse(&since.date)?;
+        if calendar != Calendar::None && reference.instant(calendar).is_none() {
+            return Err(Error::malformed(format!("the calendar {calendar} has no {reference}")));
+        }
+        let unit = nanoseconds(since.seconds).filter(|unit| *unit > 0);
+        let unit = unit.ok_or_else(|| Error::malformed(format!("the unit {:?} of time", since.name)))?;
+        Ok(Self { name: since.name.clone(), unit, seconds: since.seconds, reference, zone, calendar })
+    }
+
+    /// The date from which is counted, in its own time zone.
+    pub fn reference(&self) -> Date {
+        self.reference
+    }
+
+    /// The calendar.
+    pub fn calendar(&self) -> Calendar {
+        self.calendar
+    }
+
+    /// The unit, such as `days`.
+    pub fn unit(&self) -> &str {
+        &self.name
+    }
+
+    /// The date (UTC) of a number, to the microsecond; `None` for what is none, or none in this calendar.
+    pub fn date(&self, number: f64) -> Option<Date> {
+        let whole = number.trunc();
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
+        let way = (whole.abs() < 1e18).then_some(whole as i128)?.checked_mul(self.unit)?;
+        let rest = nanoseconds(((number - whole) * self.seconds * 1e6).round() / 1e6)?;
+        Date::of_instant(self.origin()?.checked_add(way)?.checked_add(rest)?, self.calendar)
+    }
+
+    /// The number of a date (UTC); `None` for one that the calendar does not have.
+    pub fn number(&self, date: &Date) -> Option<f64> {
+        let way = date.instant(self.calendar)?.checked_sub(self.origin()?)?;
+        Some(quotient(way, self.unit))
+    }
+
+    /// How numbers become numbers of other units; `None` when they are the same.
+    ///
+    /// # Errors
+    /// `Invalid` when the calendars differ, or there is none and the dates differ.
+    pub fn to(&self, other: &Self) -> Result<Option<Conversion>> {
+        if self.calendar != other.calendar {
+            let (one, other) = (self.calendar, other.calendar);
+            return Err(Error::invalid(format!("the calendar {one} is not {other}")));
+        }
+        let intercept = match (self.origin(), other.origin()) {
+            (Some(one), Some(origin)) => quotient(one - origin, other.unit),
+            _ if (self.reference, self.zone) == (other.reference, other.zone) => 0.0,
+            _ => return Err(Error::invalid("without a calendar dates do not convert")),
+        };
+        let slope = self.seconds / other.seconds;
+        let is_same = self.unit == other.unit && intercept == 0.0;
+        Ok((!is_same).then_some(Conversion { slope, intercept }))
+    }
+
+    fn origin(&self) -> Option<i128> {
+        Some(self.reference.instant(self.calendar)? - i128::from(self.zone) * SECOND)
+    }
+}
+
+/// As CF writes it; a time zone other than UTC follows.
+impl fmt::Display for TimeUnits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} since {}", self.name, self.reference)?;
+        match self.zone {
+            0 => Ok(()),
+            zone => {
+                let sign = if zone < 0 { '-' } else { '+' };
+                let minutes = zone.unsigned_abs() / 60;
+                write!(f, " {sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+        }
+    }
+}
+
+fn nanoseconds(seconds: f64) -> Option<i128> {
+    let nanoseconds = (seconds * 1e9).round();
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be in range")]
+    (nanoseconds.abs() < 1e36).then_some(nanoseconds as i128)
+}
+
+/// The quotient, exact where it is an integer of less than 53 bits.
+fn quotient(dividend: i128, divisor: i128) -> f64 {
+    let (whole, rest) = (dividend.div_euclid(divisor), dividend.rem_euclid(divisor));
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is meant")]
+    let (whole, rest, divisor) = (whole as f64, rest as f64, divisor as f64);
+    whole + rest / divisor
+}
