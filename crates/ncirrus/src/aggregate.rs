@@ -5,11 +5,13 @@
 //! tells it that the fragments were moved.
 mod arrange;
 mod each;
+mod existing;
 mod list;
 mod master;
 mod names;
 mod parts;
 mod prepared;
+mod rebuild;
 mod relocate;
 mod shape;
 mod split;
@@ -21,6 +23,7 @@ pub use master::MasterOptions;
 pub use names::Naming;
 pub use ncirrus_aggregate::write::Convention;
 pub use prepared::Prepared;
+pub use rebuild::rebuild;
 pub use relocate::{Relocation, Renamed, relocate};
 pub use split::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
 

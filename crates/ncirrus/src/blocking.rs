@@ -3,8 +3,8 @@ use crate::copy::Pair;
 use crate::dataset::{Dataset, State};
 use crate::{Atomic, Error, Result, Selection, Values, Variable};
 use ncirrus_engine::{Plan, StoredChunk};
-use ncirrus_layout::Source;
-use ncirrus_model::{Attributes, Model, NodeId, VarId};
+use ncirrus_layout::{Source, Tile};
+use ncirrus_model::{Attributes, Model, NodeId, Region, VarId};
 use ncirrus_store::Staged;
 use std::sync::Arc;
 
@@ -104,6 +104,13 @@ impl Dataset {
     pub fn source(&self, variable: &Variable) -> Result<Arc<Source>> {
         let dataset = self.reader()?;
         self.engine().block_on(dataset.source(variable.id()))
+    }
+
+    /// What an aggregated variable is put together from.
+    pub(crate) fn tiles(&self, var: VarId) -> Result<Vec<Tile>> {
+        let dataset = self.reader()?;
+        let whole = Region::all(&dataset.model().shape(var));
+        self.engine().block_on(dataset.tiles(var, &whole))
     }
 
     /// Where the chunks of a selection lie.

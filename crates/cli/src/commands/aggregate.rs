@@ -1,7 +1,7 @@
 //! `ncirrus aggregate`: one dataset out of many files.
 use super::master::{MasterArgs, progress_bar};
 use clap::Args as ClapArgs;
-use ncirrus::aggregate::{AggregateOptions, Aggregation, Prepared, list};
+use ncirrus::aggregate::{AggregateOptions, Aggregation, Prepared, list, rebuild};
 use ncirrus::{Error, Result, Session};
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -14,6 +14,8 @@ use std::process::ExitCode;
   ncirrus aggregate --axis lat --axis lon m.nca 'tile_*.nc' tiles of a grid
   ncirrus aggregate --new-axis member m.nca run?.nc       one step of a new dimension from each file
   ncirrus aggregate --dry-run m.nca 's3://bucket/run1/*.nc' what would be made, gaps and odd files
+  ncirrus aggregate --add sst.nca sst_2027.nc             one file more
+  ncirrus aggregate --rebuild sst sst.nca                 a lost master of the fragments in the folder sst
   ncirrus aggregate --convention cfa-0.4 --compat m.nca a.nc b.nc
   ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc")]
 pub(crate) struct Args {
@@ -36,6 +38,12 @@ pub(crate) struct Args {
     /// Do not compare the values of variables that do not lie along an axis; take the first file's.
     #[arg(long)]
     no_compare: bool,
+    /// Add the files to the aggregation that is there, along its axis; its own files are not looked at.
+    #[arg(long)]
+    add: bool,
+    /// Make a lost master anew of the fragments that `split` or S3netCDF4 wrote to this folder.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "from_list", "axis", "new_axis", "add", "dry_run"])]
+    rebuild: Option<String>,
     #[command(flatten)]
     master: MasterArgs,
     /// Print what would be made, and write nothing.
@@ -47,6 +55,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    if let Some(folder) = &args.rebuild {
+        return print(&rebuild(&args.target, folder, &args.master.options()?, session)?);
+    }
     let files = list(&names(args)?, session)?;
     let bar = if args.quiet { indicatif::ProgressBar::hidden() } else { progress_bar() };
     let show = |done: usize, total: usize| {
@@ -60,14 +71,19 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         compare: !args.no_compare,
         steps: Some(&show),
     };
-    let prepared = Prepared::of(&files, &options, session);
+    let prepared = match args.add {
+        true => Prepared::adding(&args.target, &files, &options, session),
+        false => Prepared::of(&files, &options, session),
+    };
     bar.finish_and_clear();
     let prepared = prepared?;
     tell(prepared.report());
     if args.dry_run {
         return print(prepared.report());
     }
-    let report = prepared.write(&args.target, &args.master.options()?, session)?;
+    let mut master = args.master.options()?;
+    master.overwrite |= args.add;
+    let report = prepared.write(&args.target, &master, session)?;
     if args.quiet { Ok(ExitCode::SUCCESS) } else { print(&report) }
 }
 

@@ -78,6 +78,11 @@ impl MasterOptions {
 }
 
 impl Master {
+    /// Nothing yet.
+    pub(super) fn empty() -> Self {
+        Self { model: Model::new(), stored: Vec::new(), aggregated: Vec::new() }
+    }
+
     /// Writes the master, which appears or is replaced at once.
     pub(super) fn write(mut self, url: &str, options: &MasterOptions, session: &Session) -> Result<()> {
         let kind = options.kind_for(url);

@@ -131,9 +131,8 @@ impl Part {
         let values = values.map_err(|error| error.at_path(&*member.path))?;
         let (from, to) = (units_of(model, var), units_of(&template.model, member.var));
         let Some(conversion) = conversion(&from, &to)? else { return Ok(values) };
-        let numbers: Vec<f64> = (0..values.len()).filter_map(|at| values.number(at)).collect();
-        let converted =
-            Values::Double(conversion.apply(&numbers).map_err(|error| error.at_path(&*member.path))?);
+        let numbers = (0..values.len()).filter_map(|at| values.number(at));
+        let converted = Values::Double(numbers.map(|number| conversion.apply(number)).collect());
         // Whole days in whole numbers stay so; else they are doubles, as are then those of the other files.
         match values.atomic().map(|atomic| convert::cast(&converted, atomic)) {
             Some(Ok((cast, report))) if report.count == 0 && same_numbers(&cast, &converted) => Ok(cast),

@@ -4,10 +4,12 @@ use super::each::each;
 use super::master::{Master, MasterOptions, Stored, unpack};
 use super::parts::Part;
 use super::shape::{Member, Role, Template};
+use super::split::place;
 use super::{AggregateOptions, Aggregation};
 use crate::{Dataset, Error, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
 use ncirrus_model::{Atomic, DimId, DimensionLen, FillValue, Model, NodeId, TypeRef, VarId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Files that are looked at at once.
@@ -20,6 +22,8 @@ pub struct Prepared {
     parts: Vec<Part>,
     arrangement: Arrangement,
     report: Aggregation,
+    /// The fragments of the aggregation that is added to, which is then the first of the parts.
+    existing: BTreeMap<VarId, FragmentArray>,
 }
 
 impl Prepared {
@@ -40,8 +44,43 @@ impl Prepared {
             parts,
             arrangement: Arrangement::default(),
             report: Aggregation::default(),
+            existing: BTreeMap::new(),
         };
         prepared.arrange(options.sort);
+        Ok(prepared)
+    }
+
+    /// Looks at files that are to be added to an aggregation, along the axis that it has; its own files are not looked
+    /// at. It is written in place of the old one, which needs [`MasterOptions::overwrite`].
+    ///
+    /// # Errors
+    /// As [`of`](Self::of); `Unsupported` for several axes, or when fragments of the aggregation cannot be told.
+    pub fn adding(
+        target: &str,
+        files: &[String],
+        options: &AggregateOptions<'_>,
+        session: &Session,
+    ) -> Result<Self> {
+        if options.axes.len() > 1 || options.new_axis.is_some() {
+            return Err(Error::unsupported("files are added along one axis, which the aggregation has"));
+        }
+        let all: Vec<String> =
+            std::iter::once(target).chain(files.iter().map(String::as_str)).map(str::to_owned).collect();
+        let mut prepared = Self::of(&all, options, session)?;
+        prepared.existing = super::existing::arrays(&prepared.first)?;
+        prepared.report.files = files.len();
+        for member in &mut prepared.template.members {
+            if member.role == Role::Aggregated && !prepared.existing.contains_key(&member.var) {
+                return Err(Error::unsupported("the master stores it, so nothing can be added")
+                    .at_path(&*member.path));
+            }
+            let stays = !member.along.contains(&true) && prepared.existing.contains_key(&member.var);
+            if stays {
+                return Err(
+                    Error::unsupported("it is aggregated, but not along the axis").at_path(&*member.path)
+                );
+            }
+        }
         Ok(prepared)
     }
 
@@ -113,7 +152,11 @@ impl Prepared {
                     if repacked || options.convention.is_unpacked() {
                         unpack(&mut master.model, member.var);
                     }
-                    let array = self.fragments(&master.model, member, &names);
+                    let mut array = self.fragments(&master.model, member, &names);
+                    if let Some(existing) = self.existing.get(&member.var) {
+                        let at = self.axis_place(member);
+                        array = splice(existing, &array, at).map_err(|error| error.at_path(&*member.path))?;
+                    }
                     master.aggregated.push((member.var, array));
                 }
                 Role::Collected => {
@@ -131,6 +174,12 @@ impl Prepared {
             }
         }
         Ok(master)
+    }
+
+    /// Which dimension of a variable the first axis is.
+    fn axis_place(&self, member: &Member) -> usize {
+        let dims = self.template.model.variable(member.var).map(|variable| variable.dims.as_slice());
+        dims.and_then(|dims| dims.iter().position(|dim| self.template.axis_of(*dim) == Some(0))).unwrap_or(0)
     }
 
     /// Gives the axes their lengths; a new one is added. Gives their dimensions.
@@ -221,17 +270,7 @@ impl Prepared {
     fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&Part>)> {
         let lens: Vec<usize> = self.arrangement.sizes.iter().map(Vec::len).collect();
         self.arrangement.places.iter().enumerate().map(move |(number, part)| {
-            let mut rest = number;
-            let mut place: Vec<usize> = lens
-                .iter()
-                .rev()
-                .map(|len| {
-                    let at = rest % len.max(&1);
-                    rest /= len.max(&1);
-                    at
-                })
-                .collect();
-            place.reverse();
+            let place = place(number, &lens);
             (place, part.and_then(|part| self.parts.get(part)))
         })
     }
@@ -275,4 +314,38 @@ impl Prepared {
         let lacking = axes.iter().map(|axis| self.template.is_new && axis.is_some()).collect();
         FragmentArray { sizes, cells, lacking }
     }
+}
+
+/// An array of fragments with that of an older aggregation in place of its first block along an axis.
+fn splice(old: &FragmentArray, new: &FragmentArray, axis: usize) -> Result<FragmentArray> {
+    let mut sizes = new.sizes.clone();
+    for (at, (sizes, old)) in sizes.iter_mut().zip(&old.sizes).enumerate() {
+        if at == axis {
+            sizes.splice(..1, old.iter().copied());
+        } else if sizes != old {
+            return Err(Error::unsupported("its fragments are cut along other dimensions, too"));
+        }
+    }
+    let (lens, old_lens, new_lens) = (lens(&sizes), lens(&old.sizes), lens(&new.sizes));
+    let before = old_lens.get(axis).copied().unwrap_or(0);
+    let count: usize = lens.iter().product();
+    let cell = |number: usize| {
+        let mut place = place(number, &lens);
+        let at = place.get_mut(axis)?;
+        if *at < before {
+            return old.cells.get(flat(&place, &old_lens))?.clone();
+        }
+        *at = *at - before + 1;
+        new.cells.get(flat(&place, &new_lens))?.clone()
+    };
+    Ok(FragmentArray { cells: (0..count).map(cell).collect(), lacking: new.lacking.clone(), sizes })
+}
+
+fn lens(sizes: &[Vec<u64>]) -> Vec<usize> {
+    sizes.iter().map(Vec::len).collect()
+}
+
+/// The number of a place in row-major order.
+fn flat(place: &[usize], lens: &[usize]) -> usize {
+    place.iter().zip(lens).fold(0, |number, (at, len)| number * len + at)
 }

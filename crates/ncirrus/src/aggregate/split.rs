@@ -12,6 +12,7 @@ use super::shape::named;
 use crate::create::CreateOptions;
 use crate::{Dataset, Error, Kind, Result, Session};
 use blocks::Blocks;
+pub(super) use fragments::place;
 use fragments::{Piece, Splitter};
 use ncirrus_layout::ErrorKind;
 use ncirrus_model::{Model, TypeRef, VarId};
@@ -225,6 +226,11 @@ impl Names {
         let path = path.trim_start_matches('/').replace('/', ".");
         let place: String = place.iter().map(|at| format!(".{at}")).collect();
         join(&self.folder, &format!("{}.{path}{place}.nc", self.base))
+    }
+
+    /// The beginning of all fragments' names.
+    pub(super) fn base(&self) -> &str {
+        &self.base
     }
 }
 

@@ -1,9 +1,6 @@
 //! Units of coordinates of different files, brought to one.
-use crate::{Attribute, Attributes, Error, Result};
-
-/// How numbers in one unit become numbers in another.
-#[derive(Debug, Clone)]
-pub(super) struct Conversion;
+use crate::{Attribute, Attributes, Result};
+use ncirrus_engine::units::{self, Conversion};
 
 /// How numbers with these attributes become numbers with those; `None` when they are the same. What has no units is in
 /// the others'.
@@ -19,13 +16,5 @@ pub(super) fn conversion(from: &Attributes, to: &Attributes) -> Result<Option<Co
     if (&from_units, &from_calendar) == (&to_units, &to_calendar) {
         return Ok(None);
     }
-    Err(Error::invalid(format!("units {from_units:?} do not become {to_units:?}")))
-}
-
-impl Conversion {
-    /// The numbers in the other unit.
-    #[expect(clippy::unnecessary_wraps, reason = "to come")]
-    pub(super) fn apply(&self, numbers: &[f64]) -> Result<Vec<f64>> {
-        Ok(numbers.to_vec())
-    }
+    units::conversion((&from_units, from_calendar.as_deref()), (&to_units, to_calendar.as_deref()))
 }

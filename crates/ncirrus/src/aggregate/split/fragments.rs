@@ -76,7 +76,7 @@ pub(super) fn pieces<'a>(
 }
 
 /// The index along each axis of a number in row-major order.
-pub(crate) fn place(mut number: usize, lens: &[usize]) -> Vec<usize> {
+pub(in crate::aggregate) fn place(mut number: usize, lens: &[usize]) -> Vec<usize> {
     let mut place = vec![0; lens.len()];
     for (at, len) in place.iter_mut().zip(lens).rev() {
         *at = number % len.max(&1);
