@@ -1,10 +1,12 @@
 //! What is fuzzed: every parser of bytes from outside, as plain functions that must return, whatever they are given.
+mod aggregation;
 mod budget;
 #[path = "../../crates/hdf5/src/checksum.rs"]
 mod checksum;
 mod hdf5;
 mod mend;
 
+pub use aggregation::aggregation;
 pub use hdf5::{hdf5_read, hdf5_structures};
 pub use mend::{checked, mend};
 

@@ -127,3 +127,20 @@ fn parameters_of_filters_survive() {
         .collect();
     mutate(&samples, 6000, ncirrus_fuzz::filter_parameters);
 }
+
+#[test]
+fn aggregation_survives() {
+    let array = concat!(
+        "{\"base\": \"sub\", \"pmshape\": [2], \"pmdimensions\": [\"x\"], \"Partitions\": [{\"index\": [1], ",
+        "\"location\": [[1, 1], [0, 2]], \"punits\": \"degC\", \"pdimensions\": [\"y\"], \"reverse\": [\"y\"], ",
+        "\"part\": \"[(0, 2, 4)]\", \"subarray\": {\"file\": \"p1.nc\", \"varid\": 0, \"shape\": [5]}}, {\"index\": [0], ",
+        "\"location\": [[0, 0], [0, 2]], \"part\": \"[[0, 0, 1], [4, 0, -2]]\", \"subarray\": {\"file\": \"p0.nc\", ",
+        "\"ncvar\": \"ta\", \"format\": \"nc\"}}]}",
+    );
+    let samples: Vec<Vec<u8>> =
+        [array, "map: m uris: u identifiers: i", "location: m file: u format: i address: i"]
+            .iter()
+            .map(|text| text.as_bytes().to_vec())
+            .collect();
+    mutate(&samples, 6000, ncirrus_fuzz::aggregation);
+}
