@@ -215,3 +215,30 @@ fn filters_lists_built_in_ones_and_plugins_and_what_is_ignored() {
     assert_eq!(without.status.code(), Some(1));
     assert!(text.lines().any(|line| line.contains("mixing") && line.ends_with("missing")), "{text}");
 }
+
+#[test]
+fn a_directory_of_datasets_is_listed_with_their_kinds() {
+    let folder = tempfile::tempdir().unwrap();
+    ncirrus(&["copy", &example(), &at(folder.path(), "a.zarr")]);
+    ncirrus(&["copy", &example(), &at(folder.path(), "b.nc")]);
+    std::fs::write(folder.path().join("c.txt"), "text").unwrap();
+    let top = folder.path().to_str().unwrap();
+    assert_eq!(ncirrus(&["ls", top]), "Zarr v2         a.zarr\nnetCDF-3        b.nc\n");
+    assert!(ncirrus(&["ls", "-a", "-l", top]).contains("4 B  object          c.txt"));
+    let json = ncirrus(&["ls", "--json", &at(folder.path(), "b.nc")]);
+    assert!(json.starts_with(r#"{"path":"","kind":"netCDF-3","size":"#), "{json}");
+}
+
+#[test]
+fn the_keys_of_a_store_are_listed_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = at(folder.path(), "a.zarr");
+    ncirrus(&["copy", &example(), &tree]);
+    let keys = ncirrus(&["keys", &tree]);
+    assert!(keys.lines().any(|key| key == "lat/.zarray"), "{keys}");
+    let sizes = ncirrus(&["keys", "--sizes", &tree, "lat"]);
+    let len = std::fs::metadata(folder.path().join("a.zarr/lat/.zarray")).unwrap().len();
+    assert!(sizes.contains(&format!("{len} lat/.zarray\n")) && !sizes.contains(".zgroup"), "{sizes}");
+    let body = ncirrus(&["keys", "--get", "lat/.zarray", &tree]);
+    assert_eq!(body, std::fs::read_to_string(folder.path().join("a.zarr/lat/.zarray")).unwrap());
+}

@@ -25,6 +25,7 @@ mod dump;
 mod element;
 mod group;
 mod info;
+pub mod places;
 mod select;
 mod session;
 mod variable;

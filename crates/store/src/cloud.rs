@@ -13,7 +13,7 @@ pub use identity::{Identities, Identity, Told};
 
 use crate::multipart::Multipart;
 use crate::net::{Operation, operation};
-use crate::store::{Facts, LocalStore, Precondition, Store};
+use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
 use crate::url::{Bucket, Fragment};
 use crate::{StoreOptions, key, want};
 use bytes::Bytes;
@@ -195,6 +195,21 @@ impl CloudStore {
         };
         Ok(Listing { entries: entries(prefix.key(), &found), next })
     }
+
+    async fn objects_below(
+        &self,
+        pages: &dyn PaginatedListStore,
+        prefix: &ObjectId,
+        page: Option<&str>,
+    ) -> Result<Objects> {
+        let folder = key::folder(key::check(prefix)?);
+        let options = PaginatedListOptions { page_token: page.map(str::to_owned), ..Default::default() };
+        let found = pages.list_paginated(Some(&folder), options).await;
+        let found = found.map_err(|error| Fault::from(error).at(prefix))?;
+        let object = |meta: &ObjectMeta| (ObjectId::new(self.id.clone(), meta.location.as_ref()), meta.size);
+        let objects = found.result.objects.iter().filter(|meta| meta.location.as_ref() != prefix.key());
+        Ok(Objects { objects: objects.map(object).collect(), next: found.page_token })
+    }
 }
 
 /// Names directly below a prefix, in byte order.
@@ -294,6 +309,15 @@ impl Store for CloudStore {
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         operation(prefix, self.names(prefix, page)).boxed()
+    }
+
+    fn objects<'a>(
+        &'a self,
+        prefix: &'a ObjectId,
+        page: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<Objects>>> {
+        let pages = self.pages.as_deref()?;
+        Some(operation(prefix, self.objects_below(pages, prefix, page)).boxed())
     }
 }
 

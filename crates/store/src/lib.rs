@@ -59,7 +59,7 @@ pub use open::{Opened, looks_like_zip, open, open_url, open_zip};
 pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
 pub use reference::{ReferenceStore, parse_references};
 pub use registry::{Schemes, StoreFactory};
-pub use store::{Blocking, Facts, LocalStore, Precondition, ReadAt, Store};
+pub use store::{Blocking, Facts, LocalStore, Objects, Precondition, ReadAt, Store};
 pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name};
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, ZipWriterStore};

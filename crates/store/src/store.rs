@@ -64,6 +64,26 @@ pub trait Store: Debug + Send + Sync {
 
     /// One page of the names directly below a prefix.
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>>;
+
+    /// One page of all objects below a prefix, however deep, with their sizes; `None` where only names are listed, level
+    /// by level.
+    fn objects<'a>(
+        &'a self,
+        prefix: &'a ObjectId,
+        page: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<Objects>>> {
+        let _ = (prefix, page);
+        None
+    }
+}
+
+/// One page of objects, in the order of their keys.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Objects {
+    /// Objects and their sizes in bytes.
+    pub objects: Vec<(ObjectId, u64)>,
+    /// Where the next page starts; `None` for the last page.
+    pub next: Option<String>,
 }
 
 /// A store that may be called from any thread without a runtime.

@@ -1,15 +1,57 @@
-//! `ncirrus keys`.
+//! `ncirrus keys`: the raw objects of a store.
+use super::finish;
 use clap::Args as ClapArgs;
-use ncirrus::{Error, Result, Session};
+use ncirrus::places::{Key, KeysOptions};
+use ncirrus::{Result, Session};
+use serde_json::json;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// List the raw objects of a store.
+/// List the raw objects of a store, or print one: what netCDF-C's zmapio and ncs3 tools do.
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus keys sst.zarr
+  ncirrus keys --sizes s3://bucket/sst.zarr lat
+  ncirrus keys --get lat/.zarray s3://bucket/sst.zarr | jq .shape")]
 pub(crate) struct Args {
-    /// Path or URL.
+    /// Path or URL of a dataset, directory, prefix or zip.
     url: String,
+    /// Only objects at or below this key.
+    #[arg(default_value = "")]
+    prefix: String,
+    /// With their sizes in bytes.
+    #[arg(short, long)]
+    sizes: bool,
+    /// A JSON object per line.
+    #[arg(long)]
+    json: bool,
+    /// Write the bytes of this object to standard output instead.
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["prefix", "sizes", "json"])]
+    get: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
-    Err(Error::unsupported("this command").at_object(&args.url))
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if let Some(key) = &args.get {
+        ncirrus::places::get(&args.url, key, &mut out, session)?;
+        return finish(out.flush());
+    }
+    let options = KeysOptions { prefix: args.prefix.clone(), sizes: args.sizes };
+    for key in ncirrus::places::keys(&args.url, &options, session)? {
+        let shown = show(&mut out, &key?, args);
+        if shown.is_err() {
+            return finish(shown);
+        }
+    }
+    finish(out.flush())
+}
+
+fn show(out: &mut impl Write, key: &Key, args: &Args) -> io::Result<()> {
+    if args.json {
+        return writeln!(out, "{}", json!({"key": key.key, "size": key.size.filter(|_| args.sizes)}));
+    }
+    match key.size.filter(|_| args.sizes) {
+        Some(size) => writeln!(out, "{size:>12} {}", key.key),
+        None => writeln!(out, "{}", key.key),
+    }
 }

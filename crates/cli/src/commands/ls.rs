@@ -1,15 +1,64 @@
-//! `ncirrus ls`.
+//! `ncirrus ls`: the datasets below a prefix.
+use super::{finish, show_size};
 use clap::Args as ClapArgs;
-use ncirrus::{Error, Result, Session};
+use ncirrus::places::{Found, ListOptions};
+use ncirrus::{Result, Session};
+use serde_json::json;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// List datasets and their kinds under a prefix.
+/// List datasets and their kinds under a prefix: a directory, a bucket, a zip, whatever can be listed.
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus ls data/
+  ncirrus ls -r -l s3://bucket/2024
+  ncirrus ls -r --json s3://bucket | jq -r 'select(.kind == \"Zarr v3\").path'")]
 pub(crate) struct Args {
-    /// Path or URL.
+    /// Path or URL of a directory, prefix, zip or dataset.
     url: String,
+    /// Below prefixes, too. Groups of datasets are never looked into.
+    #[arg(short, long)]
+    recursive: bool,
+    /// With sizes.
+    #[arg(short, long)]
+    long: bool,
+    /// What is no dataset, too.
+    #[arg(short, long)]
+    all: bool,
+    /// A JSON object per line.
+    #[arg(long)]
+    json: bool,
 }
 
-pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
-    Err(Error::unsupported("this command").at_object(&args.url))
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let options = ListOptions { recursive: args.recursive, all: args.all };
+    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    let mut outcome = ExitCode::SUCCESS;
+    for found in ncirrus::places::list(&args.url, &options, session)? {
+        match found {
+            Ok(found) => {
+                let shown = show(&mut out, &found, args);
+                if shown.is_err() {
+                    return finish(shown);
+                }
+            }
+            // The others are listed all the same.
+            Err(error) => outcome = crate::hint::report(&error),
+        }
+    }
+    finish(out.flush()).map(|_| outcome)
+}
+
+fn show(out: &mut impl Write, found: &Found, args: &Args) -> io::Result<()> {
+    if args.json {
+        let line = json!({"path": found.path, "kind": found.kind.as_str(), "size": found.size});
+        return writeln!(out, "{line}");
+    }
+    if args.long {
+        let size = found.size.map_or_else(|| "-".to_owned(), show_size);
+        write!(out, "{size:>9}  ")?;
+    }
+    let path = if found.path.is_empty() { args.url.as_str() } else { &found.path };
+    let slash = if found.kind == ncirrus::places::Kind::Prefix { "/" } else { "" };
+    writeln!(out, "{:<15} {path}{slash}", found.kind)
 }

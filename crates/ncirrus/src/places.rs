@@ -1,0 +1,58 @@
+//! What lies where: the datasets below a prefix, and the objects of a store.
+//!
+//! ```
+//! use ncirrus::{CreateOptions, Dataset, Session, places};
+//!
+//! let session = Session::new()?;
+//! Dataset::create_with("memory://shelf/2024/sst.zarr", &CreateOptions::default(), &session)?.close()?;
+//! let found = places::list("memory://shelf", &places::ListOptions { recursive: true, ..Default::default() }, &session)?;
+//! let found = found.collect::<ncirrus::Result<Vec<_>>>()?;
+//! assert_eq!((found[0].path.as_str(), found[0].kind.as_str()), ("2024/sst.zarr", "Zarr v2"));
+//! let keys = places::keys("memory://shelf/2024/sst.zarr", &places::KeysOptions::default(), &session)?;
+//! assert!(keys.map(|key| key.unwrap().key).any(|key| key == ".zgroup"));
+//! # Ok::<(), ncirrus::Error>(())
+//! ```
+mod keys;
+mod kind;
+mod list;
+
+pub use keys::{Key, Keys, KeysOptions, get, keys};
+pub use kind::Kind;
+pub use list::{Found, ListOptions, Places, list};
+
+use crate::{Result, Session};
+use ncirrus_layout::{Listing, ObjectId};
+use ncirrus_store::{Opened, Store};
+use std::vec;
+
+/// Requests that are under way at once.
+const AT_ONCE: usize = 16;
+
+/// Opens what an address names.
+fn open(url: &str, session: &Session) -> Result<Opened> {
+    session.wait_for_store(url, ncirrus_store::open(url, &session.stores))
+}
+
+/// A prefix, of which one page of names is held.
+struct Level {
+    prefix: ObjectId,
+    /// Path from where the walk began, with a slash at the end unless it is empty.
+    path: String,
+    entries: vec::IntoIter<ncirrus_layout::Entry>,
+    next: Option<String>,
+}
+
+impl Level {
+    fn new(prefix: ObjectId, path: String, first: Listing) -> Self {
+        Self { prefix, path, entries: first.entries.into_iter(), next: first.next }
+    }
+
+    /// Fetches the next page; `false` when there is none.
+    async fn turn(&mut self, store: &dyn Store) -> Result<bool> {
+        let Some(page) = self.next.take() else { return Ok(false) };
+        let listing = store.list(&self.prefix, Some(&page)).await?;
+        self.entries = listing.entries.into_iter();
+        self.next = listing.next;
+        Ok(true)
+    }
+}

@@ -1,0 +1,157 @@
+//! The datasets below a prefix.
+use super::kind::{Kind, of_object, of_prefix};
+use super::{AT_ONCE, Level, open};
+use crate::{Error, Result, Session};
+use futures_util::stream::{StreamExt, iter};
+use ncirrus_layout::{Entry, ErrorKind, Limits, Listing, ObjectId};
+use ncirrus_store::Store;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How datasets are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ListOptions {
+    /// Also below prefixes that are no datasets themselves.
+    pub recursive: bool,
+    /// Also what is no dataset.
+    pub all: bool,
+}
+
+/// What lies at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Path from the prefix that was listed; empty for the dataset that lies there itself.
+    pub path: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Bytes, of an object.
+    pub size: Option<u64>,
+}
+
+/// The datasets below a prefix, found while this is iterated: level by level in the order of names, one page of names
+/// of each level at a time. A place that cannot be looked at is an error, after which it goes on; where names cannot be
+/// listed it ends.
+pub struct Places {
+    session: Session,
+    url: String,
+    walk: Walk,
+}
+
+/// Where a search has come to.
+struct Walk {
+    store: Arc<dyn Store>,
+    options: ListOptions,
+    limits: Limits,
+    /// What lies at the address itself.
+    first: Option<Found>,
+    levels: Vec<(Level, VecDeque<Result<Seen>>)>,
+}
+
+/// What was seen at a place; the names below a prefix were listed to tell what it is.
+struct Seen {
+    found: Found,
+    below: Option<(ObjectId, Listing)>,
+}
+
+/// The datasets below an address, which may be that of a dataset. Groups of a dataset are not looked into.
+///
+/// # Errors
+/// As [`Dataset::open`](crate::Dataset::open); `Unsupported` for a web server, which does not tell what it has.
+pub fn list(url: &str, options: &ListOptions, session: &Session) -> Result<Places> {
+    let opened = open(url, session)?;
+    let (limits, options) = (session.engine.limits().clone(), *options);
+    let mut walk = Walk { store: opened.store, options, limits, first: None, levels: Vec::new() };
+    session.wait_for_store(url, walk.start(opened.root))?;
+    Ok(Places { session: session.clone(), url: url.to_owned(), walk })
+}
+
+impl Iterator for Places {
+    type Item = Result<Found>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.session.wait_for_store(&self.url, self.walk.next()).transpose()
+    }
+}
+
+impl Walk {
+    /// Looks at the address itself: a dataset is all there is, a prefix is looked into.
+    async fn start(&mut self, root: ObjectId) -> Result<()> {
+        let lists = self.store.facts().lists;
+        let listing = if lists { self.store.list(&root, None).await? } else { Listing::default() };
+        let path = String::new();
+        match of_prefix(&listing.entries) {
+            Kind::Prefix if !listing.entries.is_empty() => {
+                self.levels.push((Level::new(root, path, listing), VecDeque::new()));
+            }
+            Kind::Prefix => match of_object(&self.store, &root, &self.limits).await? {
+                Some((kind, size)) if kind.is_dataset() || self.options.all => {
+                    self.first = Some(Found { path, kind, size: Some(size) });
+                }
+                // Whoever does not list says so.
+                _ if !lists => _ = self.store.list(&root, None).await?,
+                None if !root.key().is_empty() => {
+                    return Err(Error::not_found("no such object or prefix").at_object(root));
+                }
+                _ => {}
+            },
+            kind => self.first = Some(Found { path, kind, size: None }),
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self) -> Result<Option<Found>> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
+        while let Some((level, ready)) = self.levels.last_mut() {
+            if let Some(seen) = ready.pop_front() {
+                let Seen { found, below } = seen?;
+                if let Some((prefix, listing)) = below.filter(|_| self.options.recursive) {
+                    self.descend(&found, prefix, listing)?;
+                }
+                if found.kind.is_dataset() || self.options.all {
+                    return Ok(Some(found));
+                }
+                continue;
+            }
+            let some: Vec<Entry> = level.entries.by_ref().take(AT_ONCE).collect();
+            if !some.is_empty() {
+                let seen = some.into_iter().map(|entry| look(&self.store, level, entry, &self.limits));
+                *ready = iter(seen).buffered(AT_ONCE).collect().await;
+            } else if !level.turn(self.store.as_ref()).await? {
+                self.levels.pop();
+            }
+        }
+        Ok(None)
+    }
+
+    fn descend(&mut self, found: &Found, prefix: ObjectId, listing: Listing) -> Result<()> {
+        if self.levels.len() >= self.limits.depth as usize {
+            let depth = self.levels.len();
+            return Err(Error::limit(format!("more than {depth} levels of prefixes")).at_object(prefix));
+        }
+        let path = format!("{}/", found.path);
+        self.levels.push((Level::new(prefix, path, listing), VecDeque::new()));
+        Ok(())
+    }
+}
+
+/// Looks at one place of a level.
+async fn look(store: &Arc<dyn Store>, level: &Level, entry: Entry, limits: &Limits) -> Result<Seen> {
+    let place = level.prefix.child(&entry.name);
+    let path = format!("{}{}", level.path, entry.name);
+    if entry.is_prefix {
+        let listing = store.list(&place, None).await?;
+        let kind = of_prefix(&listing.entries);
+        let below = (kind == Kind::Prefix).then_some((place, listing));
+        return Ok(Seen { found: Found { path, kind, size: None }, below });
+    }
+    let seen = match of_object(store, &place, limits).await {
+        // Pipes and devices are no objects of any use.
+        Err(error) if error.kind() == ErrorKind::Invalid => None,
+        seen => seen?,
+    };
+    // It may have been removed meanwhile.
+    let (kind, size) = seen.map_or((Kind::Object, None), |(kind, size)| (kind, Some(size)));
+    Ok(Seen { found: Found { path, kind, size }, below: None })
+}
