@@ -14,6 +14,14 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     exit::code(error.kind())
 }
 
+/// Prints what the user should know besides.
+#[expect(clippy::print_stderr, reason = "this is where the command tells what it noticed")]
+pub(crate) fn notes(notes: &[String]) {
+    for note in notes {
+        eprintln!("ncirrus: note: {}", note.replace(['\n', '\r'], " "));
+    }
+}
+
 fn hint(error: &Error) -> Option<&'static str> {
     let message = error.message();
     let says = |word: &str| message.contains(word);
@@ -23,7 +31,9 @@ fn hint(error: &Error) -> Option<&'static str> {
             "`ncirrus info URL` lists what there is"
         }
         ErrorKind::NotFound => "check the path; a URL needs its scheme, such as s3:// or https://",
-        ErrorKind::Denied => "check the permissions, or for object stores the credentials in the environment",
+        ErrorKind::Denied => {
+            "check the permissions; `ncirrus whoami URL` tells whose name is used with object stores and servers"
+        }
         ErrorKind::Unsupported if says("HTTP is read-only") => {
             "write to a path, s3://, gs:// or az://; #mode=s3 names a server that speaks S3"
         }

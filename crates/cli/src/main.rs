@@ -7,6 +7,7 @@ mod hint;
 mod trace;
 
 use clap::{Parser, Subcommand};
+use ncirrus::store::config::{Environment, Key, Settings};
 use ncirrus::{Result, Session};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,6 +34,9 @@ struct Cli {
     /// Bytes that the files in that folder take together, such as 500M or 2G [default: 1G].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     index_cache_size: Option<usize>,
+    /// Read this configuration file instead of ~/.config/ncirrus/config.toml (`ncirrus config path`).
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Session")]
+    config: Option<PathBuf>,
     /// Do not wait for stable storage when copying (faster; a power failure may lose the output).
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
@@ -64,18 +68,43 @@ enum Command {
 impl Cli {
     /// The session that the global options ask for.
     fn session(&self) -> Result<Session> {
-        let mut builder = Session::builder().durable(!self.no_sync);
+        let settings = Settings::gather(Environment::of_process(), self.config.as_deref())?;
+        let index_cache =
+            self.index_cache.clone().or(settings.path(Key::IndexCacheFolder).map(PathBuf::from));
+        let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
         if let Some(threads) = self.threads {
             builder = builder.threads(threads);
         }
         if let Some(memory) = self.memory {
             builder = builder.memory(memory);
         }
-        let named = std::env::var_os("NCIRRUS_INDEX_CACHE").filter(|folder| !folder.is_empty());
-        if let Some(folder) = self.index_cache.clone().or(named.map(PathBuf::from)) {
+        if let (Some(folder), true) =
+            (index_cache, self.index_cache.is_some() || self.index_cache_size.is_some())
+        {
             builder = builder.index_cache(folder, self.index_cache_size.unwrap_or(1 << 30) as u64);
         }
         builder.build()
+    }
+}
+
+fn run(command: &Command, session: &Session) -> Result<ExitCode> {
+    match command {
+        Command::Dump(args) => commands::dump::run(args, session),
+        Command::Copy(args) => commands::copy::run(args, session),
+        Command::Info(args) => commands::info::run(args, session),
+        Command::Explain(args) => commands::explain::run(args, session),
+        Command::Filters(args) => commands::filters::run(args, session),
+        Command::Ls(args) => commands::ls::run(args, session),
+        Command::Keys(args) => commands::keys::run(args, session),
+        Command::Rm(args) => commands::rm::run(args, session),
+        Command::Clean(args) => commands::clean::run(args, session),
+        Command::Whoami(args) => commands::whoami::run(args, session),
+        Command::Config(args) => commands::config::run(args, session),
+        Command::Aggregate(args) => commands::aggregate::run(args, session),
+        Command::Split(args) => commands::split::run(args, session),
+        Command::Fragments(args) => commands::fragments::run(args, session),
+        Command::Relocate(args) => commands::relocate::run(args, session),
+        Command::Reference(args) => commands::reference::run(args, session),
     }
 }
 
@@ -85,23 +114,10 @@ fn main() -> ExitCode {
         Ok(trace) => trace,
         Err(error) => return hint::report(&error),
     };
-    let outcome = cli.session().and_then(|session| match &cli.command {
-        Command::Dump(args) => commands::dump::run(args, &session),
-        Command::Copy(args) => commands::copy::run(args, &session),
-        Command::Info(args) => commands::info::run(args, &session),
-        Command::Explain(args) => commands::explain::run(args, &session),
-        Command::Filters(args) => commands::filters::run(args, &session),
-        Command::Ls(args) => commands::ls::run(args, &session),
-        Command::Keys(args) => commands::keys::run(args, &session),
-        Command::Rm(args) => commands::rm::run(args, &session),
-        Command::Clean(args) => commands::clean::run(args, &session),
-        Command::Whoami(args) => commands::whoami::run(args, &session),
-        Command::Config(args) => commands::config::run(args, &session),
-        Command::Aggregate(args) => commands::aggregate::run(args, &session),
-        Command::Split(args) => commands::split::run(args, &session),
-        Command::Fragments(args) => commands::fragments::run(args, &session),
-        Command::Relocate(args) => commands::relocate::run(args, &session),
-        Command::Reference(args) => commands::reference::run(args, &session),
+    let outcome = cli.session().and_then(|session| {
+        let outcome = run(&cli.command, &session);
+        hint::notes(&session.notes());
+        outcome
     });
     drop(trace);
     match outcome {

@@ -55,7 +55,7 @@ pub use ncirrus_model::{
 };
 pub use ncirrus_store as store;
 pub use select::VariableSelect;
-pub use session::{Session, SessionBuilder};
+pub use session::{Probe, Session, SessionBuilder};
 pub use variable::{MappedArray, Variable};
 
 /// The version of this library.

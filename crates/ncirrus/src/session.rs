@@ -1,4 +1,5 @@
 //! The only owner of threads, caches, budgets and credentials.
+mod configured;
 mod resources;
 
 use crate::Result;
@@ -11,6 +12,8 @@ use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits, Overlay};
 use ncirrus_store::{Scheme, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
+use configured::Configured;
+pub use configured::Probe;
 use resources::Resources;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +34,7 @@ pub struct SessionBuilder {
     upload_memory: usize,
     stores: StoreOptions,
     resources: Resources,
+    configured: Configured,
     #[cfg(feature = "plugins")]
     plugins: PluginOptions,
 }
@@ -44,16 +48,18 @@ impl Session {
         Self::builder().build()
     }
 
-    /// A session of your own making.
+    /// A session of your own making. What the environment and the files of the user say is where it starts from.
     pub fn builder() -> SessionBuilder {
-        SessionBuilder {
+        let builder = SessionBuilder {
             engine: ncirrus_engine::Session::builder(),
             upload_memory: usize::MAX,
             stores: StoreOptions::default(),
             resources: Resources::default(),
+            configured: Configured::default(),
             #[cfg(feature = "plugins")]
             plugins: PluginOptions::default(),
-        }
+        };
+        builder.configured()
     }
 
     /// Waits for a store; only an address on another machine needs (and starts) the session's network.
@@ -173,7 +179,8 @@ impl SessionBuilder {
     /// The session.
     ///
     /// # Errors
-    /// When no threads can be started; `Invalid` for a scheme that cannot have a store of the program's own.
+    /// When no threads can be started; when a file of the configuration that was named is not there or cannot be
+    /// understood; `Invalid` for a scheme that cannot have a store of the program's own.
     pub fn build(self) -> Result<Session> {
         let drivers: [Arc<dyn Driver>; 3] =
             [Arc::new(ClassicDriver), Arc::new(Hdf5Driver), Arc::new(ZarrDriver)];
@@ -183,6 +190,7 @@ impl SessionBuilder {
         let upload_memory = self.stores.upload_memory.min(self.upload_memory);
         let mut stores = StoreOptions { upload_memory, ..self.stores };
         self.resources.put_into(&mut stores)?;
+        self.configured.put_into(&mut stores)?;
         let folder = self.resources.folder;
         let overlays: Vec<Arc<dyn Overlay>> = vec![Arc::new(AggregateOverlay)];
         let engine = engine.overlays(overlays).stores(stores.clone());

@@ -55,9 +55,21 @@ pub struct Settings {
     rc: rc::Rc,
     files: Vec<PathBuf>,
     warnings: Vec<String>,
+    /// Nobody asked for just these: a session puts its own in their place.
+    is_unasked: bool,
 }
 
 impl Settings {
+    /// What the process's environment says, until somebody says otherwise.
+    pub(crate) fn unasked() -> Self {
+        Self { is_unasked: true, ..Self::of_environment(Environment::of_process()) }
+    }
+
+    /// Whether nobody asked for just these: they came with the default options of stores.
+    pub fn is_unasked(&self) -> bool {
+        self.is_unasked
+    }
+
     /// What the process's environment and all files say.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! Choices that all stores share.
-use crate::config::{Environment, Settings};
+use crate::config::Settings;
 use crate::{Handles, MemoryStore, Patience, Schemes};
 use ncirrus_layout::Limits;
 use std::collections::BTreeMap;
@@ -25,6 +25,8 @@ pub struct StoreOptions {
     pub upload_memory: usize,
     /// Whether single files on other machines may be changed: they are fetched whole, changed here, and sent again whole.
     pub rewrite: bool,
+    /// Whether reference files on other machines may name files of this one, and stores in its memory.
+    pub local_references: bool,
     /// Where files lie that are to be uploaded; the system's directory for temporary files unless given.
     pub scratch: Option<PathBuf>,
     /// Longest wait for an answer of a server.
@@ -66,6 +68,7 @@ impl fmt::Debug for StoreOptions {
             .field("uploads", &self.uploads)
             .field("upload_memory", &self.upload_memory)
             .field("rewrite", &self.rewrite)
+            .field("local_references", &self.local_references)
             .field("timeout", &self.timeout)
             .field("retries", &self.retries)
             .field("patience", &self.patience)
@@ -86,6 +89,7 @@ impl Default for StoreOptions {
             uploads: Uploads::default(),
             upload_memory: 128 << 20,
             rewrite: false,
+            local_references: false,
             scratch: None,
             timeout: Duration::from_secs(60),
             retries: 8,
@@ -93,7 +97,7 @@ impl Default for StoreOptions {
             whole_bytes: 1 << 30,
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
-            config: Arc::new(Settings::of_environment(Environment::of_process())),
+            config: Arc::new(Settings::unasked()),
             schemes: Schemes::default(),
             handles: Handles::default(),
             #[cfg(feature = "cloud")]

@@ -1,15 +1,64 @@
-//! `ncirrus config`.
-use clap::Args as ClapArgs;
-use ncirrus::{Error, Result, Session};
+//! `ncirrus config`: what the configuration says, and where.
+use super::finish;
+use clap::{Args as ClapArgs, Subcommand};
+use ncirrus::{Result, Session};
+use serde_json::json;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Show the effective configuration and where each value came from.
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus config show
+  ncirrus --config lab.toml config show --json
+  ncirrus config path")]
 pub(crate) struct Args {
-    /// Path or URL.
-    url: String,
+    #[command(subcommand)]
+    what: What,
 }
 
-pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
-    Err(Error::unsupported("this command").at_object(&args.url))
+#[derive(Subcommand)]
+enum What {
+    /// Print all values that are set, and where they came from; secrets are masked.
+    Show {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the files that are looked for, and whether they are there.
+    Path,
+}
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let mut out = anstream::stdout().lock();
+    finish(match args.what {
+        What::Show { json: true } => show_json(&mut out, session),
+        What::Show { json: false } => show(&mut out, session),
+        What::Path => paths(&mut out, session),
+    })
+}
+
+fn show(out: &mut impl Write, session: &Session) -> io::Result<()> {
+    for shown in session.settings().shown() {
+        writeln!(out, "{} = {}  # {}", shown.name, shown.value, shown.origin)?;
+    }
+    Ok(())
+}
+
+fn show_json(out: &mut impl Write, session: &Session) -> io::Result<()> {
+    let values = session
+        .settings()
+        .shown()
+        .into_iter()
+        .map(|shown| (shown.name, json!({"value": shown.value, "origin": shown.origin.to_string()})));
+    let values: serde_json::Map<_, _> = values.collect();
+    writeln!(out, "{:#}", json!({"values": values, "warnings": session.settings().warnings()}))
+}
+
+fn paths(out: &mut impl Write, session: &Session) -> io::Result<()> {
+    for path in session.settings().files() {
+        let is_there = if path.is_file() { "" } else { "  (not there)" };
+        writeln!(out, "{}{is_there}", path.display())?;
+    }
+    Ok(())
 }

@@ -1,15 +1,128 @@
-//! `ncirrus whoami`.
+//! `ncirrus whoami`: whose name would be used with an address, and why.
+use super::finish;
 use clap::Args as ClapArgs;
-use ncirrus::{Error, Result, Session};
+use ncirrus::store::config::{LoginKind, Settings};
+use ncirrus::store::{Scheme, Url};
+use ncirrus::{Probe, Result, Session};
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Tell whose name would be used with an address, and why.
+/// Tell whose name would be used with an address, and why. Nothing secret is shown; nothing is sent without --check.
 #[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  ncirrus whoami s3://bucket/data.zarr
+  ncirrus whoami --check 's3://bucket/data.nc#aws.profile=lab'
+  ncirrus whoami https://data.example.org/file.nc")]
 pub(crate) struct Args {
     /// Path or URL.
     url: String,
+    /// Send one request, and tell how it was answered.
+    #[arg(long)]
+    check: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
-pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
-    Err(Error::unsupported("this command").at_object(&args.url))
+/// A line of what is told: name, value, and why it is so.
+type Row = (&'static str, String, Option<String>);
+
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let url = Url::parse(&args.url)?;
+    let mut rows = vec![("address", url.to_string(), None)];
+    rows.extend(of_bucket(&url, session)?.unwrap_or_else(|| of_others(&url, session.settings())));
+    let checked = args.check.then(|| session.probe(&args.url));
+    let (answer, failure) = match checked {
+        None => (None, None),
+        Some(Ok(probe)) => (Some(told(&probe)), None),
+        Some(Err(error)) => (Some(error.message().to_owned()), Some(error)),
+    };
+    rows.extend(answer.map(|answer| ("answer", answer, None)));
+    let mut out = anstream::stdout().lock();
+    let code = finish(if args.json { show_json(&mut out, &rows) } else { show(&mut out, &rows) })?;
+    failure.map_or(Ok(code), Err)
+}
+
+#[cfg(feature = "cloud")]
+fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<Row>>> {
+    use ncirrus::store::Identity;
+    let Some((bucket, found)) = Identity::of(url, session.store_options())? else { return Ok(None) };
+    let mut rows = vec![
+        ("endpoint", found.endpoint.value, Some(found.endpoint.why)),
+        ("bucket", bucket.name, None),
+        ("key", bucket.key, None),
+    ];
+    rows.extend(found.region.map(|region| ("region", region.value, Some(region.why))));
+    rows.extend(found.profile.map(|profile| ("profile", profile.value, Some(profile.why))));
+    rows.push(("credentials", found.credentials.value, Some(found.credentials.why)));
+    if found.unsigned_retry {
+        let why = "nobody chose these credentials for this bucket".to_owned();
+        rows.push(("if denied", "read once more without a name".to_owned(), Some(why)));
+    }
+    rows.extend(found.requester_pays.map(|pays| {
+        let who = if pays.value { "you" } else { "the bucket's owner" };
+        ("requests paid by", who.to_owned(), Some(pays.why))
+    }));
+    rows.extend(found.warnings.into_iter().map(|warning| ("warning", warning, None)));
+    Ok(Some(rows))
+}
+
+#[cfg(not(feature = "cloud"))]
+fn of_bucket(_: &Url, _: &Session) -> Result<Option<Vec<Row>>> {
+    Ok(None)
+}
+
+fn of_others(url: &Url, settings: &Settings) -> Vec<Row> {
+    match url.scheme() {
+        Scheme::Http | Scheme::Https => of_server(url, settings),
+        Scheme::File => vec![("credentials", "this process: the file system decides".to_owned(), None)],
+        _ => vec![("credentials", "none are needed".to_owned(), None)],
+    }
+}
+
+fn of_server(url: &Url, settings: &Settings) -> Vec<Row> {
+    let login = settings.login(url);
+    let (who, why) = match &login {
+        Some(login) => {
+            let who = match &login.kind {
+                LoginKind::Basic(user, _) => format!("user {user} with a password"),
+                LoginKind::Bearer(_) => "a bearer token".to_owned(),
+            };
+            (who, Some(login.origin.to_string()))
+        }
+        None => ("nobody".to_owned(), None),
+    };
+    let mut rows = vec![("credentials", who, why)];
+    rows.extend(settings.proxy_of(url).map(|(proxy, origin)| ("proxy", proxy, Some(origin.to_string()))));
+    rows
+}
+
+fn told(probe: &Probe) -> String {
+    match probe {
+        Probe::Object(bytes) => format!("there is an object of {bytes} bytes"),
+        Probe::Prefix(names) => format!("may be listed; {names} names on the first page"),
+        Probe::Absent => "no object of that name; the server answers".to_owned(),
+    }
+}
+
+fn show(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    for (name, value, why) in rows {
+        let why = why.as_ref().map(|why| format!("  ({why})")).unwrap_or_default();
+        writeln!(out, "{name:width$}  {value}{why}")?;
+    }
+    Ok(())
+}
+
+fn show_json(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+    let mut all: Map<String, Value> = Map::new();
+    for (name, value, why) in rows {
+        let told = match why {
+            Some(why) => json!({"value": value, "why": why}),
+            None => json!({"value": value}),
+        };
+        all.insert(name.replace(' ', "_"), told);
+    }
+    writeln!(out, "{:#}", Value::Object(all))
 }

@@ -53,8 +53,8 @@ pub struct Told<T> {
 }
 
 impl<T> Told<T> {
-    fn new(value: impl Into<T>, why: impl ToString) -> Self {
-        Self { value: value.into(), why: why.to_string() }
+    fn new(value: impl Into<T>, why: impl Into<String>) -> Self {
+        Self { value: value.into(), why: why.into() }
     }
 }
 

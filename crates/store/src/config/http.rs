@@ -1,4 +1,5 @@
 //! How web servers are spoken to, and who asks.
+use super::show::without_password;
 use super::{Key, Origin, Secret, Server, Settings, netrc};
 use crate::Url;
 use std::path::PathBuf;
@@ -56,6 +57,21 @@ impl Settings {
             connect_timeout: self.duration(Key::ConnectTimeout),
             keepalive: self.duration(Key::HttpKeepalive),
         }
+    }
+
+    /// The proxy that an address is asked through, without its password, and where it is named.
+    pub fn proxy_of(&self, url: &Url) -> Option<(String, Origin)> {
+        if let (Some(proxy), Some(origin)) = (self.text(Key::HttpProxy), self.origin(Key::HttpProxy)) {
+            return Some((without_password(proxy), origin.clone()));
+        }
+        let own = if url.scheme() == crate::Scheme::Https { "https_proxy" } else { "http_proxy" };
+        let names =
+            [own.to_owned(), own.to_ascii_uppercase(), "all_proxy".to_owned(), "ALL_PROXY".to_owned()];
+        let (name, proxy) = names.into_iter().find_map(|name| {
+            let proxy = without_password(self.environment.variable(&name)?);
+            Some((name, proxy))
+        })?;
+        Some((proxy, Origin::Variable(name)))
     }
 
     /// Who asks a web server: the address itself, the project's file, netCDF's files, NASA's token, `.netrc`.

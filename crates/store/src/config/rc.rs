@@ -94,16 +94,16 @@ impl Rc {
 
     /// The entry for a dataset: one that names its host goes before one that is for all.
     pub(super) fn find(&self, key: &str, url: Option<&Url>) -> Option<&Entry> {
-        self.find_at(key, url.and_then(place_of))
+        self.find_at(key, url.and_then(place_of).as_ref())
     }
 
     /// As [`Self::find`], for a dataset in a bucket.
     pub(super) fn find_in(&self, key: &str, bucket: &Bucket) -> Option<&Entry> {
-        self.find_at(key, place(&in_bucket(bucket)))
+        self.find_at(key, place(&in_bucket(bucket)).as_ref())
     }
 
-    fn find_at(&self, key: &str, place: Option<(String, Option<String>)>) -> Option<&Entry> {
-        let applies = |entry: &&Entry| match (&entry.place, &place) {
+    fn find_at(&self, key: &str, place: Option<&(String, Option<String>)>) -> Option<&Entry> {
+        let applies = |entry: &&Entry| match (&entry.place, place) {
             (Some((host, path)), Some((its_host, its_path))) => {
                 host == its_host && (path.is_none() || path == its_path)
             }

@@ -80,7 +80,7 @@ pub(crate) fn shortened(key: &str) -> String {
 }
 
 /// A proxy without user and password.
-pub(crate) fn without_password(proxy: &str) -> String {
+pub(super) fn without_password(proxy: &str) -> String {
     match Url::parse(proxy) {
         Ok(url) if url.is_http() => url.to_string(),
         _ => proxy.rsplit_once('@').map_or(proxy, |(_, host)| host).to_owned(),

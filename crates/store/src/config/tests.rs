@@ -35,22 +35,18 @@ pub(super) fn origin_of(settings: &Settings, key: Key, home: &TempDir) -> String
     origin.replace(&format!("{}/", home.path().display()), "")
 }
 
-/// Which source counts: each row has the project's file, netCDF's, S3netCDF4's, a variable.
+/// Which source counts: whether there is a variable, the project's file, netCDF's, S3netCDF4's; what is taken, and from
+/// where.
 #[rstest]
-#[case(true, true, true, true, Some(1 << 30), "NCIRRUS_MEMORY", Some(10), "NCIRRUS_TIMEOUT")]
-#[case(false, true, true, true, Some(2 << 30), ".config/ncirrus/config.toml:2", Some(20), ".config/ncirrus/config.toml:1")]
-#[case(false, false, true, true, Some(4_000_000_000), ".s3nc.json:2", Some(30), ".ncrc:2")]
-#[case(false, false, false, true, Some(4_000_000_000), ".s3nc.json:2", None, "")]
-#[case(false, false, false, false, None, "", None, "")]
+#[case([true, true, true, true], Some((1 << 30, "NCIRRUS_MEMORY")), Some((10, "NCIRRUS_TIMEOUT")))]
+#[case([false, true, true, true], Some((2 << 30, ".config/ncirrus/config.toml:2")), Some((20, ".config/ncirrus/config.toml:1")))]
+#[case([false, false, true, true], Some((4_000_000_000, ".s3nc.json:2")), Some((30, ".ncrc:2")))]
+#[case([false, false, false, true], Some((4_000_000_000, ".s3nc.json:2")), None)]
+#[case([false, false, false, false], None, None)]
 fn the_first_source_that_says_something_counts(
-    #[case] variable: bool,
-    #[case] own: bool,
-    #[case] netcdf: bool,
-    #[case] s3netcdf: bool,
-    #[case] memory: Option<u64>,
-    #[case] memory_from: &str,
-    #[case] timeout: Option<u64>,
-    #[case] timeout_from: &str,
+    #[case] [variable, own, netcdf, s3netcdf]: [bool; 4],
+    #[case] memory: Option<(u64, &str)>,
+    #[case] timeout: Option<(u64, &str)>,
 ) {
     let files = [
         (own, (".config/ncirrus/config.toml", "timeout = 20\nmemory = \"2G\"\n")),
@@ -61,10 +57,10 @@ fn the_first_source_that_says_something_counts(
     let home = home(&files);
     let variables: &[_] = &[("NCIRRUS_MEMORY", "1G"), ("NCIRRUS_TIMEOUT", "10s")];
     let settings = gathered(&home, if variable { variables } else { &[] });
-    assert_eq!(settings.size(Key::Memory), memory);
-    assert_eq!(origin_of(&settings, Key::Memory, &home), memory_from);
-    assert_eq!(settings.duration(Key::Timeout), timeout.map(Duration::from_secs));
-    assert_eq!(origin_of(&settings, Key::Timeout, &home), timeout_from);
+    assert_eq!(settings.size(Key::Memory), memory.map(|(size, _)| size));
+    assert_eq!(origin_of(&settings, Key::Memory, &home), memory.map_or("", |(_, origin)| origin));
+    assert_eq!(settings.duration(Key::Timeout), timeout.map(|(seconds, _)| Duration::from_secs(seconds)));
+    assert_eq!(origin_of(&settings, Key::Timeout, &home), timeout.map_or("", |(_, origin)| origin));
     assert_eq!(settings.warnings(), [""; 0]);
 }
 

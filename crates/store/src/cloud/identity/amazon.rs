@@ -96,10 +96,10 @@ impl Asked<'_> {
         if profile.is_none() && self.settings().flag(Key::Anonymous) == Some(true) {
             return told(Source::Nobody, self.settings().told(Key::Anonymous), true);
         }
-        if let Some(profile) = profile {
-            if let Some(source) = self.of_profile(&profile.value)? {
-                return told(source, format!("profile {:?}: {}", profile.value, profile.why), true);
-            }
+        if let Some(profile) = profile
+            && let Some(source) = self.of_profile(&profile.value)?
+        {
+            return told(source, format!("profile {:?}: {}", profile.value, profile.why), true);
         }
         match self.chain()? {
             Some((source, why)) => told(source, why, profile.is_some()),
@@ -159,14 +159,14 @@ impl Asked<'_> {
             let source = Source::WebIdentity { file: file.to_owned(), role: role.to_owned(), session };
             return Ok(Some((source, "AWS_WEB_IDENTITY_TOKEN_FILE".to_owned())));
         }
-        if self.profiles.find(Section::Profile, DEFAULT).is_some() {
-            if let Some(source) = self.of_profile(DEFAULT)? {
-                return Ok(Some((source, format!("profile \"default\" in {}", self.profiles.places()))));
-            }
+        if self.profiles.find(Section::Profile, DEFAULT).is_some()
+            && let Some(source) = self.of_profile(DEFAULT)?
+        {
+            return Ok(Some((source, format!("profile \"default\" in {}", self.profiles.places()))));
         }
-        let container =
+        let mut container =
             ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"].into_iter();
-        if let Some(name) = container.filter(|name| variable(name).is_some()).next() {
+        if let Some(name) = container.find(|name| variable(name).is_some()) {
             return Ok(Some((Source::Container, name.to_owned())));
         }
         if self.options.credentials == Credentials::Chain {

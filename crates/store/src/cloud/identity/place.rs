@@ -22,10 +22,10 @@ impl Asked<'_> {
         if let Some(region) = self.setting("aws_region").or_else(|| self.setting("aws_default_region")) {
             return Told::new(region, "the program");
         }
-        if let Some((alias, host)) = self.host() {
-            if let Some(region) = &host.region {
-                return Told::new(region.as_str(), format!("alias {alias:?} in {}", host.origin));
-            }
+        if let Some((alias, host)) = self.host()
+            && let Some(region) = &host.region
+        {
+            return Told::new(region.as_str(), format!("alias {alias:?} in {}", host.origin));
         }
         let of_profile = || {
             let name = profile?;

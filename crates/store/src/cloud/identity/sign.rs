@@ -121,10 +121,11 @@ impl Signs {
             answer = Told::of(self.send(&request, credential.as_deref()).await?).await?;
         }
         let may_be_public = is_read && credential.is_some() && self.unsigned_retry && answer.is_denied();
-        if may_be_public && self.learnt.facts().denials < DENIALS {
-            if let Some(unsigned) = self.unsigned(&request).await {
-                return Ok(unsigned);
-            }
+        if may_be_public
+            && self.learnt.facts().denials < DENIALS
+            && let Some(unsigned) = self.unsigned(&request).await
+        {
+            return Ok(unsigned);
         }
         Ok(answer.response)
     }

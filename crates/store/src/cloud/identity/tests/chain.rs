@@ -182,7 +182,7 @@ fn aliases_bring_their_own_keys() {
     assert_eq!((bucket.name.as_str(), bucket.key.as_str()), ("b", "dir/k"));
     assert_eq!(found.credentials.value, "access key ***TORE");
     assert_eq!(found.region.unwrap().value, "here");
-    assert_eq!(found.requester_pays.unwrap().value, true);
+    assert!(found.requester_pays.unwrap().value);
     assert!(!found.unsigned_retry);
     assert!(identity("s3://open/b/k", &options).unwrap().anonymous);
     let same_server = identity("http://store:9000/b/k#mode=s3", &options).unwrap();

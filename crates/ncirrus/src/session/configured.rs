@@ -1,0 +1,146 @@
+//! What the user's configuration changes of a session.
+use super::{Session, SessionBuilder};
+use crate::{Error, Result};
+use ncirrus_layout::Want;
+use ncirrus_store::config::{Key, Origin, Settings};
+use ncirrus_store::{StoreOptions, Url};
+use std::sync::Arc;
+
+/// The configuration, or why there is none.
+#[derive(Default)]
+pub(super) struct Configured {
+    settings: Option<Arc<Settings>>,
+    error: Option<Error>,
+}
+
+impl Configured {
+    /// The options with the configuration, unless the program gave them one of its own.
+    pub(super) fn put_into(self, stores: &mut StoreOptions) -> Result<()> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if let Some(settings) = self.settings.filter(|_| stores.config.is_unasked()) {
+            stores.config = settings;
+        }
+        Ok(())
+    }
+}
+
+impl SessionBuilder {
+    /// Starts from what the environment and the files of the user say.
+    pub(super) fn configured(self) -> Self {
+        match Settings::of_process() {
+            Ok(settings) => self.settings(settings),
+            Err(error) => Self { configured: Configured { settings: None, error: Some(error) }, ..self },
+        }
+    }
+
+    /// Starts from this configuration instead of the one of the environment and the user's files. What was chosen before
+    /// and stands in it, too, is as it says; what is chosen later goes first.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        let count = |key| settings.count(key).and_then(|count| usize::try_from(count).ok());
+        let size = |key| settings.size(key).map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+        if let Some(threads) = count(Key::Threads) {
+            self = self.threads(threads);
+        }
+        if let Some(memory) = size(Key::Memory) {
+            self = self.memory(memory);
+        }
+        if let Some(handles) = count(Key::Handles) {
+            self = self.handles(handles);
+        }
+        if let Some(folder) = settings.path(Key::CacheFolder) {
+            self = self.cache_folder(folder);
+        }
+        if let Some(folder) = settings.path(Key::IndexCacheFolder) {
+            self = self.index_cache(folder, settings.size(Key::IndexCacheSize).unwrap_or(1 << 30));
+        }
+        self = self.with_plugins_of(&settings);
+        configure(&mut self.stores, &settings);
+        self.configured = Configured { settings: Some(Arc::new(settings)), error: None };
+        self
+    }
+
+    /// Folders of plugins that a file names; variables and netCDF's files are read where plugins are looked for.
+    #[cfg(feature = "plugins")]
+    fn with_plugins_of(mut self, settings: &Settings) -> Self {
+        let is_in_file = matches!(settings.origin(Key::PluginPath), Some(Origin::File(path, _)) if path.extension().is_some_and(|end| end == "toml"));
+        if let Some(path) = settings.text(Key::PluginPath).filter(|_| is_in_file) {
+            self.plugins = self.plugins.directories(std::env::split_paths(path));
+        }
+        self
+    }
+
+    #[cfg(not(feature = "plugins"))]
+    fn with_plugins_of(self, _: &Settings) -> Self {
+        self
+    }
+}
+
+/// How stores are opened, where the configuration says something of it.
+fn configure(stores: &mut StoreOptions, settings: &Settings) {
+    if let Some(timeout) = settings.duration(Key::Timeout) {
+        stores.timeout = timeout;
+    }
+    if let Some(wait) = settings.duration(Key::ConnectTimeout) {
+        stores.patience.connect = wait;
+    }
+    if let Some(retries) = settings.count(Key::Retries) {
+        stores.retries = u32::try_from(retries).unwrap_or(u32::MAX);
+    }
+    if let Some(folder) = settings.path(Key::Scratch) {
+        stores.scratch = Some(folder.to_owned());
+    }
+}
+
+/// What one request found at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    /// An object of so many bytes.
+    Object(u64),
+    /// A whole bucket or folder that may be listed, and how many names its first page has.
+    Prefix(usize),
+    /// Nothing of that name.
+    Absent,
+}
+
+impl Session {
+    /// Sends one request, to see whether an address answers to whose name is used.
+    ///
+    /// # Errors
+    /// What a read would say: `Denied`, `Io`, `Invalid` for an address that is none.
+    pub fn probe(&self, url: &str) -> Result<Probe> {
+        let address = Url::parse(url)?;
+        self.wait_for_store(url, async {
+            let opened = ncirrus_store::open_url(&address, &self.stores).await?;
+            let (store, root) = match opened.container {
+                Some(container) => container,
+                None => (opened.store, opened.root),
+            };
+            if root.key().is_empty() {
+                return store.list(&root, None).await.map(|page| Probe::Prefix(page.entries.len()));
+            }
+            let found = store.get(&root, &Want::Range(0..1)).await?;
+            Ok(found.map_or(Probe::Absent, |blob| Probe::Object(blob.size)))
+        })
+    }
+
+    /// The configuration that the session goes by.
+    pub fn settings(&self) -> &Settings {
+        &self.stores.config
+    }
+
+    /// How the session opens stores.
+    pub fn store_options(&self) -> &StoreOptions {
+        &self.stores
+    }
+
+    /// What the user should know of the configuration, and of whose name was used so far.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.stores.config.warnings().to_vec();
+        #[cfg(feature = "cloud")]
+        notes.extend(self.stores.identities.notes());
+        notes
+    }
+}
