@@ -5,6 +5,7 @@
 //! dataset, [`Source`] and [`Layout`] where a variable's elements lie, [`Placer`] where written elements go.
 #![forbid(unsafe_code)]
 
+pub mod base64;
 mod cover;
 mod driver;
 mod error;

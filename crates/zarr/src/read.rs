@@ -2,6 +2,8 @@
 //!
 //! Opening walks the metadata objects of the store (`v2`, `v3`) into neutral nodes (`node`), from which `assemble`
 //! makes the model; a variable's chunks are then found by a function (`keys`, `shard`).
+pub(crate) use ncirrus_layout::base64;
+
 use crate::dialect::Dialect;
 use crate::special::{ZARR_JSON, ZMETADATA};
 use ncirrus_layout::{
@@ -12,7 +14,6 @@ use std::sync::Arc;
 mod array;
 mod assemble;
 mod attributes;
-pub(crate) mod base64;
 mod catalog;
 mod dimensions;
 mod documents;

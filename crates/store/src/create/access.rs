@@ -25,10 +25,9 @@ pub async fn update(address: &str, options: &StoreOptions) -> Result<Staged> {
     if !opened.store.facts().writable {
         return Err(Error::unsupported("plain HTTP is read-only").at_object(&url));
     }
-    if options.rewrite && opened.store.local().is_none() {
-        if let Some(staged) = super::rewrite::rewrite(&opened, options).await? {
-            return Ok(staged);
-        }
+    let rewrites = options.rewrite && opened.store.facts().writable && opened.store.local().is_none();
+    if rewrites && let Some(staged) = super::rewrite::rewrite(&opened, options).await? {
+        return Ok(staged);
     }
     Ok(match lock {
         Some(lock) => Staged::new(opened.store, opened.root, &opened.url, Locked(lock)),

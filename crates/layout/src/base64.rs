@@ -1,7 +1,7 @@
-//! Base64 (RFC 4648, chapter 4), as zarr-python writes fill values of bytes.
+//! Base64 (RFC 4648, chapter 4), as zarr-python writes fill values of bytes and reference files whole objects.
 
 /// The bytes; `None` when the text is not base64.
-pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+pub fn decode(text: &[u8]) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(4) {
         return None;
     }
@@ -18,6 +18,22 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     }
     Some(bytes)
 }
+
+/// The text of some bytes.
+pub fn encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+        let word = word << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let digit = DIGITS.get((word >> (18 - 6 * place) & 63) as usize).copied().unwrap_or(b'=');
+            text.push(if place > group.len() { '=' } else { digit.into() });
+        }
+    }
+    text
+}
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 fn value(digit: u8) -> Option<u32> {
     Some(match digit {
@@ -40,6 +56,7 @@ mod tests {
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
             assert_eq!(decode(text.as_bytes()).as_deref(), Some(bytes.as_bytes()));
+            assert_eq!(encode(bytes.as_bytes()), text);
         }
         for text in ["Z", "Zg=", "Zg", "Z===", "====", "Zg==Zg==", "Zm9\u{e9}"] {
             assert_eq!(decode(text.as_bytes()), None, "{text}");

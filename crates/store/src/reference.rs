@@ -1,0 +1,204 @@
+//! Reference files: JSON that says which bytes of which objects each key has, as kerchunk writes them and fsspec reads
+//! them. What is in them is a Zarr dataset whose chunks lie in other files.
+mod manifest;
+mod targets;
+mod template;
+
+use crate::open::Opened;
+use crate::store::{Facts, LocalStore, Precondition, Store};
+use crate::{StoreOptions, key, want};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use manifest::{Entry, Manifest};
+use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use std::sync::Arc;
+use targets::Targets;
+
+/// What a reference file tells of. The file is read once; the objects that it names are opened when they are wanted.
+#[derive(Debug)]
+pub struct ReferenceStore {
+    id: StoreId,
+    tag: Tag,
+    manifest: Manifest,
+    targets: Targets,
+    facts: Facts,
+}
+
+/// Whether a name may be one of a reference file.
+pub(crate) fn is_reference_name(path: &str) -> bool {
+    path.trim_end_matches('/').to_ascii_lowercase().ends_with(".json")
+}
+
+impl ReferenceStore {
+    /// Opens what a reference file tells of; `None` when it is JSON of another kind. Nothing else is opened yet.
+    ///
+    /// # Errors
+    /// `NotFound`, `Limit` for a file that is too large, `Malformed` for what is no JSON, `Unsupported` for templates
+    /// that are not understood.
+    pub async fn open(file: &Opened, options: &StoreOptions) -> Result<Option<Self>> {
+        let (store, object) = (file.store.as_ref(), &file.root);
+        // A first look tells how large it is.
+        let first = fetch(store, object, &Want::Parse(0..FIRST)).await?;
+        options.limits.metadata_len(first.size, "reference file").map_err(|error| error.at_object(object))?;
+        let whole = first.bytes.len() as u64 >= first.size;
+        let blob = if whole { first } else { fetch(store, object, &Want::All).await? };
+        if blob.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            return Ok(None);
+        }
+        let parsed = Manifest::parse(&blob.bytes, &options.limits);
+        let Some(manifest) = parsed.map_err(|error| error.at_object(object).by("reference"))? else {
+            return Ok(None);
+        };
+        let id = StoreId::new(object.to_string());
+        let targets = Targets::new(&manifest.targets, file, options);
+        let nearest = targets.facts().unwrap_or_else(|| store.facts());
+        let facts = Facts { lists: true, writable: false, ..nearest };
+        Ok(Some(Self { id, tag: blob.tag, manifest, targets, facts }))
+    }
+
+    /// The dataset in it.
+    pub fn root(&self) -> ObjectId {
+        ObjectId::new(self.id.clone(), self.manifest.root_prefix())
+    }
+
+    /// Entries that were skipped, and why.
+    pub fn warnings(&self) -> &[String] {
+        &self.manifest.warnings
+    }
+
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.manifest.entries.len()
+    }
+
+    /// Whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+        let Some(entry) = self.manifest.entries.get(key::check(object)?) else { return Ok(None) };
+        let read = match entry {
+            Entry::Inline(body) => Ok(self.inline(body, want)),
+            Entry::Whole(target) => self.target(*target, want).await,
+            Entry::Range { target, offset, len } => self.range(*target, (*offset, *len), want).await,
+            Entry::Damaged(reason) => Err(Error::malformed(reason.clone())),
+        };
+        read.map(Some).map_err(|error| error.at_object(object).by("reference"))
+    }
+
+    fn inline(&self, body: &Bytes, want: &Want) -> Blob {
+        let size = body.len() as u64;
+        let range = want::resolve(want, size);
+        let at = |offset: u64| usize::try_from(offset).unwrap_or(body.len()).min(body.len());
+        let bytes = body.slice(at(range.start)..at(range.end));
+        Blob { bytes, offset: range.start, size, tag: self.tag.clone() }
+    }
+
+    async fn range(&self, target: u32, (offset, len): (u64, u64), want: &Want) -> Result<Blob> {
+        let range = want::resolve(want, len);
+        if range.is_empty() {
+            return Ok(Blob { bytes: Bytes::new(), offset: range.start, size: len, tag: self.tag.clone() });
+        }
+        let (start, end) = (offset.saturating_add(range.start), offset.saturating_add(range.end));
+        let found = self.target(target, &Want::Range(start..end)).await?;
+        if found.bytes.len() as u64 != range.end - range.start {
+            let name = self.targets.name(target);
+            let message = format!("{name} ends at {}, before the {len} bytes from {offset} on", found.size);
+            return Err(Error::malformed(message));
+        }
+        let tag = Tag::new(format!("{}-{offset:x}", found.tag.as_str()));
+        Ok(Blob { bytes: found.bytes, offset: range.start, size: len, tag })
+    }
+
+    /// Bytes of an object that is referred to. One that is missing is no chunk that was never written.
+    async fn target(&self, target: u32, want: &Want) -> Result<Blob> {
+        let (store, object) = self.targets.get(target)?;
+        fetch(store.as_ref(), &object, want).await
+    }
+}
+
+async fn fetch(store: &dyn Store, object: &ObjectId, want: &Want) -> Result<Blob> {
+    let blob = match store.local() {
+        Some(local) => local.read(object, want)?,
+        None => store.get(object, want).await?,
+    };
+    blob.ok_or_else(|| Error::not_found(format!("no such object: {object}")))
+}
+
+fn read_only<T>(object: &ObjectId) -> Result<T> {
+    Err(Error::unsupported("changing what a reference file tells of").at_object(object))
+}
+
+impl Store for ReferenceStore {
+    fn id(&self) -> &StoreId {
+        &self.id
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+        self.read_entry(object, want).boxed()
+    }
+
+    fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move { read_only(object) })
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { read_only(object) })
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { read_only(prefix) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { Ok(self.manifest.entries.list(key::check(prefix)?, page)) })
+    }
+}
+
+/// Opens what a reference file tells of, if the dataset is one by its name and by what is in it.
+pub(crate) async fn look_into(opened: Opened, options: &StoreOptions) -> Result<Opened> {
+    let is_named = opened.container.is_none()
+        && (is_reference_name(opened.root.key()) || opened.url.fragment().modes().contains("reference"));
+    if !is_named {
+        return Ok(opened);
+    }
+    match ReferenceStore::open(&opened, options).await {
+        Ok(Some(store)) => {
+            let (root, warnings) = (store.root(), store.warnings().to_vec());
+            Ok(Opened { store: Arc::new(store), root, warnings, ..opened })
+        }
+        // A directory, or nothing: who opens it says so.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ncirrus_layout::ErrorKind::NotFound | ncirrus_layout::ErrorKind::Invalid
+            ) =>
+        {
+            Ok(opened)
+        }
+        Ok(None) => Ok(opened),
+        Err(error) => Err(error),
+    }
+}
+
+/// For fuzzing: reads a reference file and looks at every entry.
+#[doc(hidden)]
+pub fn parse_references(text: &[u8], limits: &Limits) -> Result<Option<usize>> {
+    Ok(Manifest::parse(text, limits)?.map(|manifest| manifest.entries.len()))
+}
+
+/// Bytes that are read first: small files are among them.
+const FIRST: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests;

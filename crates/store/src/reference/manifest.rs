@@ -1,0 +1,285 @@
+//! What a reference file says: which bytes each key has (version 0 and version 1 of the format of kerchunk and fsspec).
+use super::template::{Scope, Template};
+use crate::tree::Tree;
+use crate::{key, marker};
+use bytes::Bytes;
+use ncirrus_layout::{Error, Limits, Result, base64};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// What a reference file says.
+#[derive(Debug, Default)]
+pub(super) struct Manifest {
+    pub(super) entries: Tree<Entry>,
+    /// Names of the objects that are referred to, each once.
+    pub(super) targets: Vec<String>,
+    pub(super) warnings: Vec<String>,
+    known: HashMap<String, u32>,
+    /// Bytes of names that may still be made.
+    left: u64,
+}
+
+/// Where the bytes of a key lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// In the file itself.
+    Inline(Bytes),
+    /// A whole object.
+    Whole(u32),
+    /// A range of an object.
+    Range { target: u32, offset: u64, len: u64 },
+    /// The entry is damaged: told when it is read, for nothing else would be right.
+    Damaged(String),
+}
+
+impl Manifest {
+    /// Reads a file; `None` when it is JSON of another kind.
+    ///
+    /// # Errors
+    /// `Malformed` for what is no JSON, or no list of references; `Unsupported` for another version, or templates that
+    /// are not understood; `Limit` for too many entries.
+    pub(super) fn parse(text: &[u8], limits: &Limits) -> Result<Option<Self>> {
+        let failed = |error| Error::malformed("a reference file that is no JSON").because(error);
+        let Value::Object(all) = serde_json::from_slice(text).map_err(failed)? else { return Ok(None) };
+        let mut manifest = Self { left: limits.metadata_bytes, ..Self::default() };
+        match (all.get("version"), all.get("refs")) {
+            (version, Some(Value::Object(refs))) => {
+                if let Some(version) = version.filter(|version| !matches!(version.as_u64(), Some(0 | 1))) {
+                    return Err(Error::unsupported(format!("references of version {version}")));
+                }
+                let scope = Scope::of(all.get("templates"))?;
+                manifest.take_all(refs, &scope, limits)?;
+                for generator in all.get("gen").and_then(Value::as_array).into_iter().flatten() {
+                    manifest.generate(generator, &scope, limits)?;
+                }
+            }
+            _ if has_marker(&all) => manifest.take_all(&all, &Scope::default(), limits)?,
+            _ => return Ok(None),
+        }
+        manifest.known = HashMap::new();
+        Ok(Some(manifest))
+    }
+
+    /// The shallowest prefix that has a marker of a Zarr dataset, else the root.
+    pub(super) fn root_prefix(&self) -> String {
+        let prefixes = self.entries.iter().filter_map(|(key, _)| {
+            let (prefix, name) = key.rsplit_once('/').unwrap_or(("", key));
+            marker::NAMES.contains(&name).then_some(prefix)
+        });
+        let depth = |prefix: &str| if prefix.is_empty() { 0 } else { prefix.split('/').count() };
+        prefixes.min_by_key(|prefix| depth(prefix)).unwrap_or_default().to_owned()
+    }
+
+    fn take_all(&mut self, refs: &Map<String, Value>, scope: &Scope, limits: &Limits) -> Result<()> {
+        limits.count(refs.len() as u64, "a reference file")?;
+        for (key, value) in refs {
+            let entry = self.entry(value, scope).or_else(|error| match error.kind() {
+                ncirrus_layout::ErrorKind::Limit => Err(error),
+                _ => Ok(Entry::Damaged(error.message().to_owned())),
+            })?;
+            self.insert(key, entry);
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, key: &str, entry: Entry) {
+        if !key.is_empty() && key.split('/').all(key::is_name) {
+            self.entries.insert(key, entry);
+        } else if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.push(format!("reference {key:?} was skipped: not a plain path"));
+        }
+    }
+
+    fn entry(&mut self, value: &Value, scope: &Scope) -> Result<Entry> {
+        let odd = || {
+            Error::malformed(format!("the reference {value} is neither a text nor [name, offset, length]"))
+        };
+        match value {
+            Value::String(text) => inline(text),
+            Value::Object(_) => Ok(Entry::Inline(Bytes::from(value.to_string()))),
+            Value::Array(parts) => match parts.as_slice() {
+                [Value::String(name)] => Ok(Entry::Whole(self.rendered(name, scope)?)),
+                [Value::String(name), offset, len] => {
+                    let (offset, len) = (number(offset).ok_or_else(odd)?, number(len).ok_or_else(odd)?);
+                    self.range(name, scope, offset, len)
+                }
+                _ => Err(odd()),
+            },
+            _ => Err(odd()),
+        }
+    }
+
+    fn range(&mut self, name: &str, scope: &Scope, offset: u64, len: u64) -> Result<Entry> {
+        if offset.checked_add(len).is_none() {
+            return Err(Error::malformed(format!("a reference to {len} bytes from {offset} on")));
+        }
+        Ok(Entry::Range { target: self.rendered(name, scope)?, offset, len })
+    }
+
+    /// The number of the object of a name that may have expressions.
+    fn rendered(&mut self, name: &str, scope: &Scope) -> Result<u32> {
+        if scope.is_empty() || !name.contains("{{") {
+            return self.target(name);
+        }
+        let name = Template::parse(name)?.render(scope)?;
+        self.target(&name)
+    }
+
+    fn target(&mut self, name: &str) -> Result<u32> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(*known);
+        }
+        if name.is_empty() {
+            return Err(Error::malformed("a reference to an object without a name"));
+        }
+        self.spend(name.len())?;
+        let number = u32::try_from(self.targets.len());
+        let number = number.map_err(|_| Error::limit("a reference file names more than 2^32 objects"))?;
+        self.targets.push(name.to_owned());
+        self.known.insert(name.to_owned(), number);
+        Ok(number)
+    }
+
+    fn spend(&mut self, bytes: usize) -> Result<()> {
+        let left = self.left.checked_sub(bytes as u64);
+        self.left =
+            left.ok_or_else(|| Error::limit("the names of a reference file are too long together"))?;
+        Ok(())
+    }
+
+    /// Makes the entries of a generator.
+    fn generate(&mut self, generator: &Value, scope: &Scope, limits: &Limits) -> Result<()> {
+        let part = |name: &str| generator.get(name).and_then(template_text);
+        let missing = |name: &str| Error::malformed(format!("a generator of references without {name:?}"));
+        let key = Template::parse(&part("key").ok_or_else(|| missing("key"))?)?;
+        let url = Template::parse(&part("url").ok_or_else(|| missing("url"))?)?;
+        let span = match (part("offset"), part("length")) {
+            (Some(offset), Some(len)) => Some((Template::parse(&offset)?, Template::parse(&len)?)),
+            (None, None) => None,
+            (None, Some(_)) => return Err(missing("offset")),
+            (Some(_), None) => return Err(missing("length")),
+        };
+        let axes = generator.get("dimensions").and_then(Value::as_object);
+        let axes = axes.ok_or_else(|| missing("dimensions"))?;
+        let axes = axes.iter().map(|(name, along)| Axis::parse(name, along)).collect::<Result<Vec<_>>>()?;
+        let made = axes.iter().fold(1u64, |count, axis| count.saturating_mul(axis.len()));
+        let all = made.saturating_add(self.entries.len() as u64);
+        limits.count(all, "a reference file with what it generates")?;
+        let mut scope = scope.clone();
+        for number in 0..made {
+            let mut rest = number;
+            for axis in axes.iter().rev() {
+                axis.bind(rest % axis.len().max(1), &mut scope);
+                rest /= axis.len().max(1);
+            }
+            let (key, url) = (key.render(&scope)?, url.render(&scope)?);
+            self.spend(key.len())?;
+            let entry = match &span {
+                None => Entry::Whole(self.target(&url)?),
+                Some((offset, len)) => {
+                    let (offset, len) = (whole(&offset.render(&scope)?)?, whole(&len.render(&scope)?)?);
+                    self.range(&url, &Scope::default(), offset, len)?
+                }
+            };
+            self.insert(&key, entry);
+        }
+        Ok(())
+    }
+}
+
+/// What a dimension of a generator runs through.
+enum Axis {
+    Steps { name: String, start: i64, step: i64, count: u64 },
+    List { name: String, values: Vec<Value> },
+}
+
+impl Axis {
+    fn parse(name: &str, along: &Value) -> Result<Self> {
+        let odd = || Error::malformed(format!("dimension {name:?} of a generator of references: {along}"));
+        let name = name.to_owned();
+        match along {
+            Value::Array(values) => {
+                let fine = values.iter().all(|value| value.is_string() || value.is_i64());
+                if fine { Ok(Self::List { name, values: values.clone() }) } else { Err(odd()) }
+            }
+            Value::Object(range) => {
+                let part = |part: &str, usual| match range.get(part) {
+                    None => Ok(usual),
+                    Some(value) => value.as_i64().map(Some).ok_or_else(odd),
+                };
+                let (start, step) = (part("start", Some(0))?, part("step", Some(1))?);
+                let (Some(start), Some(stop), Some(step)) = (start, part("stop", None)?, step) else {
+                    return Err(odd());
+                };
+                let (span, stride) = match step {
+                    0 => return Err(odd()),
+                    1.. => (i128::from(stop) - i128::from(start), i128::from(step)),
+                    _ => (i128::from(start) - i128::from(stop), -i128::from(step)),
+                };
+                let count = (span.max(0) + stride - 1) / stride;
+                Ok(Self::Steps { name, start, step, count: u64::try_from(count).unwrap_or(u64::MAX) })
+            }
+            _ => Err(odd()),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Steps { count, .. } => *count,
+            Self::List { values, .. } => values.len() as u64,
+        }
+    }
+
+    /// Gives the name the value at that place.
+    fn bind(&self, at: u64, scope: &mut Scope) {
+        match self {
+            Self::Steps { name, start, step, .. } => {
+                let along = i64::try_from(at).unwrap_or(i64::MAX).saturating_mul(*step);
+                scope.set_number(name, start.saturating_add(along));
+            }
+            Self::List { name, values } => match usize::try_from(at).ok().and_then(|at| values.get(at)) {
+                Some(Value::String(text)) => scope.set_text(name, text),
+                Some(value) => scope.set_number(name, value.as_i64().unwrap_or_default()),
+                None => {}
+            },
+        }
+    }
+}
+
+fn inline(text: &str) -> Result<Entry> {
+    let body = match text.strip_prefix("base64:") {
+        Some(encoded) => {
+            let decoded = base64::decode(encoded.as_bytes());
+            Bytes::from(decoded.ok_or_else(|| Error::malformed("inline data that are no base64"))?)
+        }
+        None => Bytes::copy_from_slice(text.as_bytes()),
+    };
+    Ok(Entry::Inline(body))
+}
+
+/// A number, which some programs write as a text.
+fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn whole(text: &str) -> Result<u64> {
+    let parsed = text.trim().parse();
+    parsed.map_err(|_| Error::malformed(format!("a generated offset or length {text:?}")))
+}
+
+/// The text of a template; numbers may stand for themselves.
+fn template_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether any key is a marker of a Zarr dataset.
+fn has_marker(all: &Map<String, Value>) -> bool {
+    all.keys().any(|key| marker::NAMES.contains(&key.rsplit('/').next().unwrap_or_default()))
+}
+
+/// Most warnings that are kept.
+const MOST_WARNINGS: usize = 100;

@@ -1,0 +1,120 @@
+//! The objects that a reference file names.
+use crate::open::{Opened, open_object};
+use crate::store::{Facts, Store};
+use crate::url::{Scheme, Url};
+use crate::{StoreOptions, key};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A store, and an object or folder in it.
+type Place = (Arc<dyn Store>, ObjectId);
+
+/// The objects that a reference file names; opened when they are wanted, those of one folder by one store.
+pub(super) struct Targets {
+    list: Vec<Target>,
+    /// Where the reference file lies.
+    base: Url,
+    options: StoreOptions,
+    folders: Mutex<HashMap<String, Place>>,
+}
+
+struct Target {
+    name: String,
+    place: OnceLock<Result<Place>>,
+}
+
+impl fmt::Debug for Targets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Targets({} objects, named in {})", self.list.len(), self.base)
+    }
+}
+
+impl Targets {
+    pub(super) fn new(names: &[String], file: &Opened, options: &StoreOptions) -> Self {
+        let list = names.iter().map(|name| Target { name: name.clone(), place: OnceLock::new() });
+        let (list, base) = (list.collect(), file.url.clone());
+        Self { list, base, options: options.clone(), folders: Mutex::default() }
+    }
+
+    /// The name of an object, for messages: what is secret in it is not shown.
+    pub(super) fn name(&self, target: u32) -> String {
+        let name = self.find(target).map(|target| target.name.as_str()).unwrap_or_default();
+        Url::parse(name).map_or_else(|_| name.to_owned(), |url| url.to_string())
+    }
+
+    /// What is known of the place of the first object that can be reached.
+    pub(super) fn facts(&self) -> Option<Facts> {
+        let first = u32::try_from(self.list.iter().position(|target| !target.name.is_empty())?).ok()?;
+        self.get(first).ok().map(|(store, _)| store.facts())
+    }
+
+    /// Where an object lies.
+    ///
+    /// # Errors
+    /// `Denied` when it may not be reached from where the file lies, else what opening its place fails with.
+    pub(super) fn get(&self, target: u32) -> Result<Place> {
+        let found = self.find(target).ok_or_else(|| Error::internal("a reference to no object"))?;
+        found.place.get_or_init(|| self.open(&found.name)).clone()
+    }
+
+    fn find(&self, target: u32) -> Option<&Target> {
+        self.list.get(usize::try_from(target).ok()?)
+    }
+
+    fn open(&self, name: &str) -> Result<Place> {
+        let url = self.resolve(name)?;
+        // What is on this machine is not for whoever writes files elsewhere.
+        let is_near = |url: &Url| matches!(url.scheme(), Scheme::File | Scheme::Memory);
+        if is_near(&url) && !is_near(&self.base) && !self.options.local_references {
+            let message = format!("the reference file names {name:?} on this machine, which is not allowed");
+            return Err(Error::new(ErrorKind::Denied, message));
+        }
+        let sharable = !name.contains(['?', '#']);
+        let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((store, root)) = folders.get(folder).filter(|_| sharable) {
+            return Ok((Arc::clone(store), root.child(file)));
+        }
+        let opened = open_object(&url, &self.options)?;
+        if let (true, Some(above)) = (sharable, key::parent(opened.root.key())) {
+            let root = ObjectId::new(opened.store.id().clone(), above);
+            if root.child(file) == opened.root {
+                folders.insert(folder.to_owned(), (Arc::clone(&opened.store), root));
+            }
+        }
+        Ok((opened.store, opened.root))
+    }
+
+    /// The address that a name means: relative ones begin where the reference file lies.
+    fn resolve(&self, name: &str) -> Result<Url> {
+        let url = Url::parse(name)?;
+        let begins_anew = name.starts_with(['/', '\\']) || name.starts_with("file:");
+        let is_drive = cfg!(windows) && std::path::Path::new(name).is_absolute();
+        let is_relative = url.scheme() == Scheme::File && !begins_anew && !is_drive;
+        if is_relative { beside(&self.base, name) } else { Ok(url) }
+    }
+}
+
+/// The address of a relative name that stands in a file.
+///
+/// # Errors
+/// `Invalid` when the name leads above the root.
+fn beside(file: &Url, name: &str) -> Result<Url> {
+    let path = file.path();
+    let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
+    let root = if path.starts_with('/') { "/" } else { "" };
+    let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
+    for segment in name.split('/') {
+        let above = segments.last().is_some_and(|last| *last != "..");
+        match segment {
+            "" | "." => {}
+            ".." if above => _ = segments.pop(),
+            ".." if file.scheme() == Scheme::File && root.is_empty() => segments.push(".."),
+            ".." => return Err(Error::invalid(format!("{name:?} leads above {file}"))),
+            _ => segments.push(segment),
+        }
+    }
+    Ok(file.beside(format!("{root}{}", segments.join("/"))))
+}
