@@ -16,6 +16,7 @@ mod relocate;
 mod shape;
 mod split;
 mod units;
+mod writer;
 
 pub use each::Steps;
 pub use list::list;
@@ -26,6 +27,7 @@ pub use prepared::Prepared;
 pub use rebuild::rebuild;
 pub use relocate::{Relocation, Renamed, relocate};
 pub use split::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
+pub use writer::{AggregationWriter, NewVariable, WriterOptions};
 
 use crate::{Result, Session};
 

@@ -62,7 +62,7 @@ impl MasterOptions {
         }
     }
 
-    fn form(&self, kind: Kind) -> Result<Form> {
+    pub(super) fn form(&self, kind: Kind) -> Result<Form> {
         Ok(Form {
             convention: self.convention,
             compat: self.compat,

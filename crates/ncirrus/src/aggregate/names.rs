@@ -128,6 +128,39 @@ pub(super) fn join(folder: &str, name: &str) -> String {
     }
 }
 
+/// Where a name in a master leads: a URL with its escapes undone, or a path beside the master.
+pub(super) fn resolve(master: &str, name: &str) -> Result<Url> {
+    if let Some(path) = name.strip_prefix("file:") {
+        let path = path.strip_prefix("//").unwrap_or(path);
+        return Ok(Url::of_path(&unescaped(path)));
+    }
+    if name.contains("://") {
+        return Url::parse(name);
+    }
+    if name.starts_with('/') {
+        return Ok(Url::of_path(name));
+    }
+    let master = master.split(['#', '?']).next().unwrap_or_default();
+    let beside = join(folder_of(master), name);
+    match Url::parse(master)?.scheme() {
+        Scheme::File => Ok(Url::of_path(&beside)),
+        _ => Url::parse(&beside),
+    }
+}
+
+/// Text with `%41` as `A`.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = (*first == b'%').then(|| after.get(..2)).flatten();
+        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

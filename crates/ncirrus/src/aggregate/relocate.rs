@@ -3,7 +3,7 @@ mod old;
 mod terms;
 
 use super::master::copy_values;
-use super::names::{absolute, folder_of, join, relative};
+use super::names::{absolute, folder_of, join, relative, resolve};
 use crate::create::CreateOptions;
 use crate::{Dataset, Error, Kind, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_model::{Attribute, DimensionLen, Model, NodeId, Strings, VarId};
@@ -242,7 +242,7 @@ fn texts(dataset: &Dataset, model: &Model, var: VarId) -> Result<Vec<String>> {
 }
 
 /// The kind of a master that is one file; `None` for one of many objects.
-fn single_file_kind(dataset: &Dataset) -> Option<Kind> {
+pub(super) fn single_file_kind(dataset: &Dataset) -> Option<Kind> {
     match dataset.kind() {
         "classic" => Some(Kind::Nc3),
         "64-bit offset" => Some(Kind::Nc6),
@@ -271,7 +271,7 @@ impl Renamer<'_> {
             Relocation::Relative | Relocation::Absolute => {
                 let name =
                     substitutions.iter().fold(name.to_owned(), |name, (old, new)| name.replace(old, new));
-                let place = self.place(&name)?;
+                let place = resolve(self.master, &name)?;
                 let near = match self.relocation {
                     Relocation::Relative => relative(&Url::parse(self.master)?, &place)?,
                     _ => None,
@@ -280,36 +280,4 @@ impl Renamer<'_> {
             }
         }
     }
-
-    /// Where a name leads: a URL with its escapes undone, or a path beside the master.
-    fn place(&self, name: &str) -> Result<Url> {
-        if let Some(path) = name.strip_prefix("file:") {
-            let path = path.strip_prefix("//").unwrap_or(path);
-            return Ok(Url::of_path(&unescaped(path)));
-        }
-        if name.contains("://") {
-            return Url::parse(name);
-        }
-        if name.starts_with('/') {
-            return Ok(Url::of_path(name));
-        }
-        let master = self.master.split(['#', '?']).next().unwrap_or_default();
-        match Url::parse(master)?.scheme() {
-            ncirrus_store::Scheme::File => Ok(Url::of_path(&join(folder_of(master), name))),
-            _ => Url::parse(&join(folder_of(master), name)),
-        }
-    }
-}
-
-/// Text with `%41` as `A`.
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = (*first == b'%').then(|| after.get(..2)).flatten();
-        let code = code.and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -17,6 +17,7 @@ use fragments::{Piece, Splitter};
 use ncirrus_layout::ErrorKind;
 use ncirrus_model::{Model, TypeRef, VarId};
 use state::State;
+pub(super) use state::make_folder;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a dataset is split.
@@ -226,6 +227,13 @@ impl Names {
         let path = path.trim_start_matches('/').replace('/', ".");
         let place: String = place.iter().map(|at| format!(".{at}")).collect();
         join(&self.folder, &format!("{}.{path}{place}.nc", self.base))
+    }
+
+    /// Of a fragment of that shape of which nothing was written.
+    pub(super) fn of_fill(&self, path: &str, shape: &[u64]) -> String {
+        let path = path.trim_start_matches('/').replace('/', ".");
+        let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
+        join(&self.folder, &format!("{}.{path}.fill-{}.nc", self.base, shape.join("x")))
     }
 
     /// The beginning of all fragments' names.

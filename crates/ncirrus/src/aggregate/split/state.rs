@@ -1,5 +1,5 @@
 //! What a run leaves for the next one to know it by.
-use super::super::names::join;
+use super::super::names::{folder_of, join};
 use super::{MasterOptions, SplitOptions};
 use crate::{Dataset, Error, Result, Session};
 use ncirrus_layout::{ErrorKind, ObjectId, Want};
@@ -72,10 +72,7 @@ fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> 
     let url = Url::parse(folder)?;
     let (store, root): (Arc<dyn Store>, ObjectId) = match url.scheme() {
         Scheme::File => {
-            let made = std::fs::create_dir_all(url.path());
-            made.map_err(|error| {
-                Error::new(ErrorKind::Denied, "the folder cannot be made").at_object(&url).because(error)
-            })?;
+            make(url.path())?;
             let store = DirectoryStore::new(url.path());
             let root = store.root();
             (store.shared(), root)
@@ -91,6 +88,28 @@ fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> 
         }
     };
     Ok((store, root.child(NAME)))
+}
+
+/// Makes the folder that a local file is to lie in, or the store in memory.
+pub(in crate::aggregate) fn make_folder(address: &str, session: &Session) -> Result<()> {
+    let url = Url::parse(address)?;
+    match url.scheme() {
+        Scheme::File => make(folder_of(url.path())),
+        Scheme::Memory => {
+            session.stores.memory.create(url.host());
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn make(folder: &str) -> Result<()> {
+    if folder.is_empty() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Error::new(ErrorKind::Denied, "the folder cannot be made").at_object(folder).because(error)
+    })
 }
 
 /// What tells whether a single file was changed: size and tag.
