@@ -1,4 +1,5 @@
-//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [cloud|hdf5|write|zarr]]]`.
+//! ncirrus beside its peers and beside a bare loop, in one run: `cargo xtask bench [FOLDER [ROUNDS [aggregate|cloud|hdf5|write|zarr]]]`.
+mod aggregate;
 mod cloud;
 mod hdf5;
 mod hdf5_write;
@@ -30,6 +31,9 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let asked = |part| only.is_none_or(|only| only == part);
     if asked("zarr") {
         zarr(&folder, rounds)?;
+    }
+    if asked("aggregate") {
+        aggregate::run(&folder, rounds)?;
     }
     if asked("cloud") {
         cloud::run(&folder, rounds)?;

@@ -29,7 +29,7 @@ const TASKS: &[Task] = &[
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
     Task {
         name: "bench",
-        about: "measure beside the peers: [FOLDER [ROUNDS [cloud|hdf5|write|zarr]]]",
+        about: "measure beside the peers: [FOLDER [ROUNDS [aggregate|cloud|hdf5|write|zarr]]]",
         run: bench::run,
     },
     Task {
@@ -109,8 +109,11 @@ fn docs() -> Outcome {
 fn unit(arguments: &[String]) -> Outcome {
     let mut all = vec!["test", "--workspace"];
     all.extend(arguments.iter().map(String::as_str));
-    let python = peers::python();
-    run::command("cargo", &all, &[("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())])
+    let pythons = [peers::python(), peers::cfa_python(), peers::cf_python()];
+    let pythons = pythons.map(|python| python.to_string_lossy().into_owned());
+    let names = ["NCIRRUS_PEERS_PYTHON", "NCIRRUS_CFA_PYTHON", "NCIRRUS_CF_PYTHON"];
+    let environment: Vec<_> = names.into_iter().zip(pythons.iter().map(String::as_str)).collect();
+    run::command("cargo", &all, &environment)
 }
 
 /// The file that the README's first command copies.

@@ -1,11 +1,27 @@
 //! The programs that tests compare with: Debian's netCDF tools, and a Python environment of the project's own.
 use crate::run::{Outcome, command, project};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The Python that has the peers: the one that `NCIRRUS_PEERS_PYTHON` names, else the project's own environment.
 pub(crate) fn python() -> PathBuf {
-    std::env::var_os("NCIRRUS_PEERS_PYTHON").map_or_else(|| project().join(".venv/bin/python"), PathBuf::from)
+    named("NCIRRUS_PEERS_PYTHON", ".venv")
+}
+
+/// The Python that has cfdm and CFAPyX: the one that `NCIRRUS_CFA_PYTHON` names, else an environment of the project's
+/// own.
+pub(crate) fn cfa_python() -> PathBuf {
+    named("NCIRRUS_CFA_PYTHON", ".venv-cfa")
+}
+
+/// The Python that has cf-python, which wants older packages than the others.
+pub(crate) fn cf_python() -> PathBuf {
+    named("NCIRRUS_CF_PYTHON", ".venv-cf")
+}
+
+fn named(variable: &str, environment: &str) -> PathBuf {
+    let own = || project().join(environment).join("bin/python");
+    std::env::var_os(variable).map_or_else(own, PathBuf::from)
 }
 
 /// Installs what is not there yet; running it again costs a second.
@@ -16,17 +32,23 @@ pub(crate) fn install() -> Outcome {
         ("ncks", "nco"),
         ("python3", "python3"),
         ("cc", "gcc"),
+        ("udunits2", "udunits-bin"),
     ])?;
-    python_packages("peers/requirements.txt")
+    python_packages("peers/requirements.txt")?;
+    packages(&cfa_python(), ".venv-cfa", "peers/cfa.txt")?;
+    packages(&cf_python(), ".venv-cf", "peers/cf.txt")
 }
 
 /// Installs Python packages into the project's own environment.
 pub(crate) fn python_packages(list: &str) -> Outcome {
-    if !python().exists() && command("python3", &["-m", "venv", ".venv"], &[]).is_err() {
+    packages(&python(), ".venv", list)
+}
+
+fn packages(python: &Path, environment: &str, list: &str) -> Outcome {
+    if !python.exists() && command("python3", &["-m", "venv", environment], &[]).is_err() {
         apt(&["python3-venv"])?;
-        command("python3", &["-m", "venv", ".venv"], &[])?;
+        command("python3", &["-m", "venv", environment], &[])?;
     }
-    let python = python();
     command(
         &python.to_string_lossy(),
         &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", list],
