@@ -81,6 +81,11 @@ impl Entries {
         self
     }
 
+    /// Whether its values are numbers.
+    pub(crate) fn is_numeric(&self) -> bool {
+        self.atomic.is_numeric()
+    }
+
     /// What entries hold that were never written, where they are integers.
     pub(crate) fn default_missing(&self) -> i128 {
         default_fill(self.atomic).integer(0).unwrap_or_default()

@@ -3,7 +3,7 @@ use crate::cuts::Cuts;
 use crate::entries::Entries;
 use crate::subject::Subject;
 use ncirrus_layout::{Error, Result, Step, View, join};
-use ncirrus_model::{Atomic, Attributes, Values, default_fill};
+use ncirrus_model::{Atomic, Attributes, AxisSelection, Values, default_fill};
 
 /// Rows of sizes, one per dimension, each padded at its end with missing values.
 pub(super) struct Rows<'a> {
@@ -16,6 +16,8 @@ pub(super) struct Rows<'a> {
 
 /// So many columns more than there are fragments are looked at.
 const SPARE: u64 = 1 << 12;
+/// Rows that are longer are not read where another fact tells the sizes.
+const LONG: u64 = 1 << 20;
 
 impl Rows<'_> {
     /// How each dimension is cut, when the array of fragments has that shape.
@@ -37,9 +39,27 @@ impl Rows<'_> {
                 return Err(Error::malformed(message).into());
             }
         };
-        let rows = join(grid.iter().enumerate(), |(axis, count)| self.row(view, axis, columns, *count))?;
-        let cuts = rows.iter().zip(grid).enumerate().map(|(axis, (row, count))| self.cut(axis, row, *count));
-        Ok(cuts.collect::<Result<_>>()?)
+        join(grid.iter().enumerate(), |(axis, count)| {
+            if *count > LONG && self.lengths.get(axis) == Some(&Some(*count)) {
+                return self.ones(view, axis, columns, *count);
+            }
+            Ok(self.cut(axis, &self.row(view, axis, columns, *count)?, *count)?)
+        })
+    }
+
+    /// As many fragments as elements: every size is 1, and a few are looked at.
+    fn ones(&self, view: &dyn View, axis: usize, columns: u64, count: u64) -> Step<Cuts> {
+        let cuts = Cuts::Even { size: 1, count, end: count };
+        let at = [0, count / 3, count / 2, count - 1].into_iter().filter(|at| *at < columns);
+        let mut axes = vec![AxisSelection::Indices(at.collect())];
+        if self.entries.rank() > 1 {
+            axes.insert(0, AxisSelection::Slice { start: axis as u64, count: 1, stride: 1 });
+        }
+        let sizes = self.entries.select(view, axes)?;
+        match (0..4).find(|at| sizes.integer(*at) != Some(1)) {
+            None => Ok(cuts),
+            Some(_) => Ok(self.cut(axis, &self.row(view, axis, columns, count)?, count)?),
+        }
     }
 
     /// Scalar data have one fragment of one element.

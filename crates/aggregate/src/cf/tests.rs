@@ -111,6 +111,10 @@ fn raw_datasets_and_those_without_aggregation_stay_as_they_are() {
     .text("v", "aggregated_data", "map: fm uris: u2 identifiers: fi"), "\"/b.nc\" is neither")]
 #[case::missing_identifier(simple().var("i2(fx)", strings(&["v", ""]))
     .text("v", "aggregated_data", "map: fm uris: fu identifiers: i2"), "fragment [1]: /i2 has no variable")]
+#[case::values_of_another_type(simple().var("uv(fx)", strings(&["1", "2"]))
+    .text("v", "aggregated_data", "map: fm unique_values: uv"), "/uv holds values of another type")]
+#[case::values_of_another_shape(simple().dims("k=3").var("uv(k)", ints(&[1, 2, 3]))
+    .text("v", "aggregated_data", "map: fm unique_values: uv"), "the array of fragments 3")]
 #[case::no_scalar(simple().var("w(x)", Values::Double(vec![0.0])).text("w", "aggregated_dimensions", "x")
     .text("v", "aggregated_data", "map: nn uris: fu identifiers: fi"), "no variable nn")]
 fn broken_descriptions_are_refused(#[case] master: Master, #[case] message: &str) {
@@ -334,6 +338,23 @@ fn a_billion_fragments_are_opened_quickly() {
     assert_eq!(opened.cost("v", &[31_000, 5], &[1, 1]), 2);
     let error = opened.all("v").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn as_many_fragments_as_elements_need_no_list_of_sizes() {
+    let billion = 1_000_000_000;
+    let master = Master::new()
+        .dims(&format!("t={billion} j=1"))
+        .var("v", Values::Float(vec![0.0]))
+        .text("v", "aggregated_dimensions", "t")
+        .text("v", "aggregated_data", "map: fm uris: fu identifiers: fi")
+        .var("fm(j t)", ints(&[1]))
+        .var("fu(t)", strings(&["same.nc"]))
+        .var("fi", strings(&["v"]));
+    let opened = master.open();
+    assert_eq!(fragment(&opened.tiles("v", &[999_999_999], &[1]).unwrap()[0]).index, [999_999_999]);
+    let wrong = master.replace("/fm", ints(&[2])).open();
+    assert_eq!(wrong.all("v").unwrap_err().kind(), ErrorKind::Limit);
 }
 
 /// Tiles by looking at every cell.

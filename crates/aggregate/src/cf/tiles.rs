@@ -50,9 +50,14 @@ pub(super) struct Datasets {
 pub(super) fn values(model: &Model, id: VarId, subject: &Subject) -> Result<Content> {
     let is_text = subject.fill.atomic() == Some(Atomic::String);
     let entries = if is_text { Entries::texts(model, id) } else { Entries::numbers(model, id) }?;
-    let (found, rank) = (entries.rank(), subject.rank());
+    let (path, found, rank) = (&entries.path, entries.rank(), subject.rank());
+    let wanted = subject.fill.atomic();
+    if !is_text && wanted.is_some_and(Atomic::is_numeric) != entries.is_numeric() {
+        return Err(Error::malformed(format!(
+            "{path} holds values of another type than the aggregated data"
+        )));
+    }
     if found != rank && !(rank == 0 && entries.shape == [1]) {
-        let path = &entries.path;
         return Err(Error::malformed(format!(
             "{path} has {found} dimensions, the aggregated variable {rank}"
         )));
