@@ -10,6 +10,7 @@ mod tests;
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) variable: VarId,
+    /// Those that are for the reader: what describes the fragments may be long.
     pub(crate) attributes: Attributes,
     pub(crate) scheme: Result<Scheme>,
 }
@@ -71,12 +72,13 @@ impl Finds {
     fn add(
         &mut self,
         variable: VarId,
-        attributes: Attributes,
+        mut attributes: Attributes,
         judge: impl Fn(Result<Scheme>) -> Result<Scheme>,
     ) {
         if role(&attributes).as_deref() == Some("cfa_private") {
             self.private.push(variable);
         } else if let Some(scheme) = scheme(&attributes) {
+            hide_own(&mut attributes);
             self.aggregated.push(Found { variable, attributes, scheme: judge(scheme) });
         }
     }

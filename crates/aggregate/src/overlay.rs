@@ -1,7 +1,7 @@
 //! From a dataset to the same with its aggregated variables.
 use crate::catalog::{AggregateCatalog, Aggregated};
 use crate::describe::Description;
-use crate::detect::{Finds, Found, Scheme, hide_own};
+use crate::detect::{Finds, Found, Scheme};
 use crate::hide::hide;
 use crate::subject::{Choices, Inner, Subject};
 use ncirrus_layout::{
@@ -69,8 +69,7 @@ fn prepare(inner: &Inner, found: &Found, choices: &Arc<Choices>) -> Result<Prepa
         found.ok_or_else(|| Error::not_found(format!("no dimension {name}, which the aggregated data have")))
     };
     let dims = names.iter().map(dim).collect::<Result<_>>()?;
-    let mut attributes = found.attributes.clone();
-    hide_own(&mut attributes);
+    let attributes = found.attributes.clone();
     let subject = Subject {
         variable: found.variable,
         path: model.variable_path(found.variable),
@@ -143,17 +142,12 @@ impl Overlay<'_> {
     }
 
     /// Makes a scalar an aggregated variable, or marks it as damaged.
-    fn show(
-        &mut self,
-        id: VarId,
-        mut attributes: Attributes,
-        prepared: std::result::Result<&Prepared, &Error>,
-    ) {
+    fn show(&mut self, id: VarId, attributes: Attributes, prepared: std::result::Result<&Prepared, &Error>) {
         let path = self.model.variable_path(id);
         let Some(variable) = self.model.variable_mut(id) else { return };
         match prepared {
             Ok(prepared) => {
-                hide_own(&mut attributes);
+                variable.attributes = AttributeState::Known(attributes);
                 variable.dims.clone_from(&prepared.dims);
                 variable.storage = Storage::Virtual;
                 variable.endianness = Endianness::Native;
@@ -168,7 +162,6 @@ impl Overlay<'_> {
                 variable.fault = Some(Fault::from(&error));
             }
         }
-        variable.attributes = AttributeState::Known(attributes);
     }
 
     fn finish(mut self, variables: HashMap<VarId, Aggregated>, private: Vec<VarId>) -> AggregateCatalog {
