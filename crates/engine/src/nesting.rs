@@ -64,11 +64,11 @@ impl Nesting {
         Ok(Self { fragments, ..self.clone() })
     }
 
-    /// Of a read, part of this one, that puts a variable together.
+    /// Checks that a variable is not one of those that are put together.
     ///
     /// # Errors
-    /// `Malformed` when the variable is part of itself, `Limit` when that is too deep.
-    pub(crate) fn of_mosaic(&self, dataset: &ObjectId, path: &str, limits: &Limits) -> Result<Self> {
+    /// `Malformed` when it is: it would be part of itself.
+    pub(crate) fn check_new(&self, dataset: &ObjectId, path: &str) -> Result<()> {
         let mut outer = self.mosaics.as_deref();
         while let Some(mosaic) = outer {
             if mosaic.dataset == *dataset && mosaic.path == path {
@@ -76,6 +76,15 @@ impl Nesting {
             }
             outer = mosaic.outer.as_deref();
         }
+        Ok(())
+    }
+
+    /// Of a read, part of this one, that puts a variable together.
+    ///
+    /// # Errors
+    /// `Malformed` when the variable is part of itself, `Limit` when that is too deep.
+    pub(crate) fn of_mosaic(&self, dataset: &ObjectId, path: &str, limits: &Limits) -> Result<Self> {
+        self.check_new(dataset, path)?;
         let number = self.mosaics.as_ref().map_or(1, |mosaic| mosaic.number + 1);
         if number > MOSAIC_DEPTH {
             let message = format!("variables put together from others nest more than {MOSAIC_DEPTH} deep");

@@ -131,6 +131,7 @@ impl Reading<'_> {
             let wanted = variables.iter().map(variable_name).collect::<Vec<_>>().join(" or ");
             return Err(Error::malformed(format!("no variable {wanted} in {name}")).at_object(dataset.root()));
         };
+        nesting.check_new(dataset.root(), &dataset.definitions().variable_path(variable))?;
         let recipe = self.recipe(&dataset, variable, fragment).await?;
         Ok(Some(Source { dataset, variable, name, recipe }))
     }

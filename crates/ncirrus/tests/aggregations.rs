@@ -1,0 +1,13 @@
+//! Aggregations: the corpus of all generations; what goes wrong with fragments; what reading costs.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#[cfg(feature = "http")]
+#[path = "support/serve.rs"]
+mod serve;
+mod support;
+
+mod aggregations {
+    pub(crate) mod corpus;
+    pub(crate) mod cost;
+    pub(crate) mod faults;
+    pub(crate) mod made;
+}
