@@ -166,7 +166,7 @@ impl Tiles {
             check_format(format.get(entry)?)
                 .map_err(|error| Error::unsupported(format!("fragment {cell:?}: {}", error.message())))?;
         }
-        let file = self.columns.substitutions.apply(file);
+        let (file, name) = (self.columns.substitutions.apply(file), name.trim_start_matches('/'));
         let group = &self.subject.group_path;
         let mut variables = vec![FragmentVariable::Path(Arc::from(format!("/{name}")))];
         if group.as_ref() != "/" {

@@ -63,6 +63,14 @@ fn a_blank_before_the_colon_does_no_harm() {
     assert_eq!(pairs("map : m").unwrap(), [("map".to_owned(), "m".to_owned())]);
 }
 
+#[test]
+fn every_beginning_of_an_attribute_is_refused_or_names_other_variables() {
+    let text = "map: fm uris: fu identifiers: fi";
+    for end in 0..text.len() - 1 {
+        assert!(terms(&text[..end], false).is_err(), "{end}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_pairs_or_an_error(text in "[a-z: \n]{0,40}") {

@@ -39,6 +39,14 @@ fn other_texts_are_refused(#[case] text: &str) {
     assert!(parts(text).is_err(), "{text}");
 }
 
+#[test]
+fn every_beginning_of_a_text_is_refused() {
+    let text = "[[3, 11, 2], (0, 1,3 , 6), [4, 0, -1], (7,)]";
+    for end in 0..text.len() {
+        assert!(parts(&text[..end]).is_err(), "{end}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_a_selection_or_an_error(text in "[\\[\\]() ,0-9-]{0,40}") {
