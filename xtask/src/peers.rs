@@ -41,13 +41,17 @@ pub(crate) fn install() -> Outcome {
 
 /// Installs Python packages into the project's own environment.
 pub(crate) fn python_packages(list: &str) -> Outcome {
-    packages(&python(), ".venv", list)
+    packages(&python(), list)
 }
 
-fn packages(python: &Path, environment: &str, list: &str) -> Outcome {
-    if !python.exists() && command("python3", &["-m", "venv", environment], &[]).is_err() {
-        apt(&["python3-venv"])?;
-        command("python3", &["-m", "venv", environment], &[])?;
+/// Installs Python packages into the environment of a Python, which is made when it is not there.
+fn packages(python: &Path, list: &str) -> Outcome {
+    if let (false, Some(folder)) = (python.exists(), python.parent().and_then(Path::parent)) {
+        let folder = folder.to_string_lossy();
+        if command("python3", &["-m", "venv", &folder], &[]).is_err() {
+            apt(&["python3-venv"])?;
+            command("python3", &["-m", "venv", &folder], &[])?;
+        }
     }
     command(
         &python.to_string_lossy(),

@@ -38,6 +38,28 @@ pub fn peers_python() -> Option<PathBuf> {
     None
 }
 
+/// The Python of the environment that holds a reader of aggregations (`cfdm`, `CFAPyX`, `cf`), or `None` (with a note):
+/// the one that `NCIRRUS_CFA_PYTHON` names, for `cf` `NCIRRUS_CF_PYTHON`, else `.venv-cfa` or `.venv-cf` in the project:
+/// they do not get along with each other.
+///
+/// # Panics
+/// With `CI=true` in the environment when there is none.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn aggregation_python(program: &str) -> Option<PathBuf> {
+    let (variable, folder) = match program {
+        "cf" => ("NCIRRUS_CF_PYTHON", ".venv-cf"),
+        _ => ("NCIRRUS_CFA_PYTHON", ".venv-cfa"),
+    };
+    let local = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder).join("bin/python");
+    let python = std::env::var_os(variable).map_or(local, PathBuf::from);
+    if python.exists() {
+        return Some(python);
+    }
+    assert!(!required(), "no Python with {program}: {} is absent", python.display());
+    eprintln!("skipped: no Python with {program} at {}", python.display());
+    None
+}
+
 /// A program of the netCDF C library (`ncdump`, `ncgen`, `nccopy`) on the path, or `None` (with a note).
 ///
 /// # Panics
