@@ -3,10 +3,12 @@ mod aggregation;
 mod budget;
 #[path = "../../crates/hdf5/src/checksum.rs"]
 mod checksum;
+mod configuration;
 mod hdf5;
 mod mend;
 
 pub use aggregation::aggregation;
+pub use configuration::configuration;
 pub use hdf5::{hdf5_read, hdf5_structures};
 pub use mend::{checked, mend};
 

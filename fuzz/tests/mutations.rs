@@ -144,3 +144,15 @@ fn aggregation_survives() {
             .collect();
     mutate(&samples, 6000, ncirrus_fuzz::aggregation);
 }
+
+#[test]
+fn configurations_survive() {
+    let samples = [
+        "memory = \"2G\"\n[hosts.a]\nurl = \"http://a:9\"\naccess_key = 'x'\nsecret_key = 'y'\n[substitutions]\nx = \"y\"\n",
+        "{\"version\": \"9\", \"hosts\": {\"s3://a\": {\"url\": \"http://a\", \"backend\": \"b\"}}, \"backends\": {\"b\": {}}}",
+        "A=1\n[https://h.org:80/a]HTTP.CREDENTIALS.USER=me\n[s3://b/k]AWS.PROFILE=p\n# c\nK\n",
+        "s3://a.b:80/b/k?versionId=%41#mode=s3,awsprofile=x&requester_pays",
+    ];
+    let samples: Vec<Vec<u8>> = samples.iter().map(|text| text.as_bytes().to_vec()).collect();
+    mutate(&samples, 6000, ncirrus_fuzz::configuration);
+}

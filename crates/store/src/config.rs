@@ -1,4 +1,5 @@
 //! The configuration: what files and the environment say, each value with where it came from (`docs/configuration.md`).
+mod cookies;
 mod environment;
 mod file;
 mod host;
@@ -89,6 +90,19 @@ impl Settings {
         rc::read(&mut settings);
         s3nc::read(&mut settings);
         Ok(settings)
+    }
+
+    /// Adds what a text says, after all that was read before; `path` is named in messages.
+    ///
+    /// # Errors
+    /// `Invalid` for a file of the project that cannot be understood; mistakes in others are warnings.
+    pub fn read(&mut self, format: Format, text: &str, path: &Path) -> Result<()> {
+        match format {
+            Format::Own => return file::take(self, text, path),
+            Format::NetCdf => self.rc.take(text, path),
+            Format::S3NetCdf => s3nc::take(self, text, path),
+        }
+        Ok(())
     }
 
     /// What an environment says: no file is read.
@@ -258,6 +272,17 @@ impl Settings {
             self.warnings.push(warning);
         }
     }
+}
+
+/// The form of a configuration file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The project's own, in TOML.
+    Own,
+    /// netCDF's (`.ncrc`).
+    NetCdf,
+    /// S3netCDF4's, in JSON.
+    S3NetCdf,
 }
 
 /// Most warnings that are kept: a file may be nothing but mistakes.

@@ -1,14 +1,15 @@
 //! Connections that are kept open, shared by all stores of one set of options.
+mod trust;
+
 use crate::StoreOptions;
 use crate::net::{self, Service, Traffic};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// Connections that are kept open; clones share them.
 #[derive(Clone, Default)]
@@ -21,6 +22,8 @@ struct Shared {
     marks: RandomState,
 }
 
+/// How long connections that are not used stay open.
+const IDLE: Duration = Duration::from_secs(90);
 /// Most redirections followed.
 const REDIRECTIONS: usize = 10;
 
@@ -54,29 +57,17 @@ fn build(options: &StoreOptions) -> Result<Client> {
     let failed = |error: &dyn fmt::Display| {
         Error::new(ErrorKind::Io { retryable: false }, format!("no connections can be made: {error}"))
     };
-    ClientBuilder::new()
-        .user_agent(concat!("ncirrus/", env!("CARGO_PKG_VERSION")))
-        .tls_backend_preconfigured(tls().map_err(|error| failed(&error))?)
+    let http = options.config.http();
+    let tls = trust::tls(trust::certificates(options)?).map_err(|error| failed(&error))?;
+    let builder = ClientBuilder::new()
+        .user_agent(http.user_agent.as_deref().unwrap_or(concat!("ncirrus/", env!("CARGO_PKG_VERSION"))))
+        .pool_idle_timeout(http.keepalive.unwrap_or(IDLE))
+        .tls_backend_preconfigured(tls)
         .http1_only()
         .referer(false)
         .connect_timeout(options.patience.connect.min(options.timeout))
-        .redirect(redirections())
-        .build()
-        .map_err(|error| failed(&error.without_url()))
-}
-
-/// Certificates as the system trusts them; those that browsers trust where the system has none.
-fn tls() -> std::result::Result<ClientConfig, rustls::Error> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder =
-        || ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
-    match builder()?.with_platform_verifier() {
-        Ok(config) => Ok(config.with_no_client_auth()),
-        Err(_) => {
-            let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-            Ok(builder()?.with_root_certificates(roots).with_no_client_auth())
-        }
-    }
+        .redirect(redirections());
+    trust::proxied(builder, &http)?.build().map_err(|error| failed(&error.without_url()))
 }
 
 /// What was asked for in secret is not sent on in the open.

@@ -5,6 +5,7 @@ pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
+use crate::config::{LoginKind, Secret};
 use crate::connections::Connections;
 use crate::net::{self, Failure, Service};
 use crate::store::{Facts, LocalStore, Precondition, Store};
@@ -16,7 +17,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
 use reqwest::Request;
-use reqwest::header::{ACCEPT_ENCODING, IF_MATCH, RANGE};
+use reqwest::header::{ACCEPT_ENCODING, COOKIE, IF_MATCH, RANGE};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -31,7 +32,9 @@ pub struct HttpStore {
     /// What stands for the empty key.
     slash: &'static str,
     query: Option<String>,
-    login: Option<(String, Option<String>)>,
+    /// Who asks.
+    login: Option<LoginKind>,
+    cookies: Option<Secret>,
     service: Service,
     limits: Limits,
     /// Most bytes of an object whose server does not know ranges.
@@ -51,10 +54,14 @@ impl HttpStore {
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let place = format!("{}{port}", url.host());
         let (parent, name, slash) = split(url.path());
-        let mark = match (url.query(), url.credentials()) {
-            (None, None) => String::new(),
-            (query, login) => {
-                let (user, password) = login.unzip();
+        let login = options.config.login(url).map(|login| login.kind);
+        let mark = match (url.query(), url.credentials(), &login) {
+            // Of those whom the configuration names there is one at a time.
+            (None, None, Some(LoginKind::Basic(user, _))) => format!("{user}@"),
+            (None, None, Some(LoginKind::Bearer(_))) => "bearer@".to_owned(),
+            (None, None, None) => String::new(),
+            (query, credentials, _) => {
+                let (user, password) = credentials.unzip();
                 format!("{}@", connections.mark([query, user, password.flatten()]))
             }
         };
@@ -64,7 +71,8 @@ impl HttpStore {
             base: format!("{scheme}://{place}{parent}"),
             slash,
             query: url.query().map(str::to_owned),
-            login: url.credentials().map(|(user, password)| (user.to_owned(), password.map(str::to_owned))),
+            login,
+            cookies: options.config.cookies(url),
             service: connections.service(options)?,
             limits: options.limits.clone(),
             whole_bytes: options.whole_bytes,
@@ -147,8 +155,15 @@ impl HttpStore {
         if let Some(state) = state {
             request = request.header(IF_MATCH, state);
         }
-        if let Some((user, password)) = &self.login {
-            request = request.basic_auth(user, password.as_deref());
+        request = match &self.login {
+            Some(LoginKind::Basic(user, password)) => {
+                request.basic_auth(user, password.as_ref().map(Secret::exposed))
+            }
+            Some(LoginKind::Bearer(token)) => request.bearer_auth(token.exposed()),
+            None => request,
+        };
+        if let Some(cookies) = &self.cookies {
+            request = request.header(COOKIE, cookies.exposed());
         }
         request.build().map_err(Failure::of)
     }

@@ -7,7 +7,6 @@ mod relative;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "http")]
 pub(crate) use bucket::percent_decoded;
 pub use bucket::{Bucket, Provider};
 pub use fragment::Fragment;
@@ -171,6 +170,13 @@ impl Url {
     /// Query, without the question mark. Never show it: it may be signed.
     pub fn query(&self) -> Option<&str> {
         self.query.as_deref()
+    }
+
+    /// The version of an object in a bucket that the query asks for (`versionId`).
+    pub fn version(&self) -> Option<String> {
+        let mut fields = self.query.as_deref()?.split('&').filter_map(|field| field.split_once('='));
+        let (_, version) = fields.find(|(name, value)| *name == "versionId" && !value.is_empty())?;
+        Some(percent_decoded(version))
     }
 
     /// What stands after `#` or in brackets before the scheme.

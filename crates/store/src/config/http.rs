@@ -1,9 +1,9 @@
 //! How web servers are spoken to, and who asks.
 use super::show::without_password;
-use super::{Key, Origin, Secret, Server, Settings, netrc};
+use super::{Key, Origin, Secret, Server, Settings, cookies, netrc};
 use crate::Url;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What all requests have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,8 +16,6 @@ pub struct HttpSettings {
     pub certificates: Option<PathBuf>,
     /// How requests name the program.
     pub user_agent: Option<String>,
-    /// File of cookies.
-    pub cookies: Option<PathBuf>,
     /// Longest wait for a connection.
     pub connect_timeout: Option<Duration>,
     /// How long connections that are not used stay open.
@@ -53,10 +51,16 @@ impl Settings {
             no_proxy: self.text(Key::HttpNoProxy).map(str::to_owned),
             certificates: self.path(Key::HttpCertificates).map(Into::into),
             user_agent: self.text(Key::HttpUserAgent).map(str::to_owned),
-            cookies: self.path(Key::HttpCookies).map(Into::into),
             connect_timeout: self.duration(Key::ConnectTimeout),
             keepalive: self.duration(Key::HttpKeepalive),
         }
+    }
+
+    /// The cookies that an address is asked with, of the file that the configuration names.
+    pub fn cookies(&self, url: &Url) -> Option<Secret> {
+        let text = self.environment.text(self.path(Key::HttpCookies)?).ok()??;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        cookies::of(&text, url, now.as_secs()).map(Secret::new)
     }
 
     /// The proxy that an address is asked through, without its password, and where it is named.

@@ -79,10 +79,10 @@ keys! {
     RequesterPays, "requester_pays", Flag, ["AWS_REQUEST_PAYER"], [], "whether you pay for requests to buckets that ask for it";
     HttpProxy, "http.proxy", Text, ["NCIRRUS_PROXY"], ["HTTP.PROXY.SERVER", "HTTP.PROXY_SERVER"], "proxy of all requests, instead of HTTPS_PROXY and HTTP_PROXY";
     HttpNoProxy, "http.no_proxy", Text, ["NCIRRUS_NO_PROXY"], [], "hosts that are reached without it";
-    HttpCertificates, "http.certificates", Path, ["AWS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE"], ["HTTP.SSL.CAINFO"], "file of certificates (PEM) that are trusted besides the system's";
+    HttpCertificates, "http.certificates", Path, ["AWS_CA_BUNDLE", "CURL_CA_BUNDLE"], ["HTTP.SSL.CAINFO"], "file of certificates (PEM) that are trusted besides the system's";
     HttpNetrc, "http.netrc", Path, ["NETRC"], ["HTTP.NETRC"], "file of users and passwords by host";
     HttpUserAgent, "http.user_agent", Text, ["NCIRRUS_USER_AGENT"], ["HTTP.USERAGENT", "HTTP.USER_AGENT"], "how requests name the program";
-    HttpCookies, "http.cookies", Path, [], ["HTTP.COOKIEJAR", "HTTP.COOKIE_JAR"], "file of cookies";
+    HttpCookies, "http.cookies", Path, [], ["HTTP.COOKIEJAR", "HTTP.COOKIE_JAR"], "file of cookies that are sent to web servers";
     HttpKeepalive, "http.keepalive", Duration, [], ["HTTP.KEEPALIVE"], "how long connections that are not used stay open";
 }
 

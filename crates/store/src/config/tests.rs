@@ -44,10 +44,11 @@ pub(super) fn origin_of(settings: &Settings, key: Key, home: &TempDir) -> String
 #[case([false, false, false, true], Some((4_000_000_000, ".s3nc.json:2")), None)]
 #[case([false, false, false, false], None, None)]
 fn the_first_source_that_says_something_counts(
-    #[case] [variable, own, netcdf, s3netcdf]: [bool; 4],
+    #[case] sources: [bool; 4],
     #[case] memory: Option<(u64, &str)>,
     #[case] timeout: Option<(u64, &str)>,
 ) {
+    let [variable, own, netcdf, s3netcdf] = sources;
     let files = [
         (own, (".config/ncirrus/config.toml", "timeout = 20\nmemory = \"2G\"\n")),
         (netcdf, (".ncrc", "# seconds\nHTTP.TIMEOUT=30\n")),

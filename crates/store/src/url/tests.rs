@@ -104,6 +104,17 @@ fn bad_urls(#[case] text: &str, #[case] message: &str) {
 #[case("https://longer-bucket.s3.r1.some.org/a#s3", "https://s3.r1.some.org/longer-bucket", Some("r1"), "a")]
 #[case("https://s3.r1.some.org/bkt/a#mode=s3", "https://s3.r1.some.org/bkt", Some("r1"), "a")]
 #[case("https://s3.some.org/bkt/a#mode=s3", "https://s3.some.org/bkt", None, "a")]
+#[case("s3://localhost:9000/bkt/a/b", "http://localhost:9000/bkt", None, "a/b")]
+#[case("s3://127.0.0.1/bkt/a", "http://127.0.0.1/bkt", None, "a")]
+#[case("s3://[::1]:9000/bkt/a", "http://[::1]:9000/bkt", None, "a")]
+#[case("s3://minio:443/bkt/a", "https://minio:443/bkt", None, "a")]
+#[case("s3://store.example.org:9000/bkt/a", "https://store.example.org:9000/bkt", None, "a")]
+#[case("s3://s3.example.org/bkt/a", "https://s3.example.org/bkt", None, "a")]
+#[case("s3://store.s3-ext.jc.example.org/bkt/a", "https://store.s3-ext.jc.example.org/bkt", None, "a")]
+#[case("s3://s3.eu-west-1.amazonaws.com/bkt/a", "s3://bkt", Some("eu-west-1"), "a")]
+#[case("s3://my.dotted.bucket/a", "s3://my.dotted.bucket", None, "a")]
+#[case("s3://bkt/a#mode=bytes,awsregion=us-west-2", "s3://bkt", Some("us-west-2"), "a")]
+#[case("abfss://box@acc.dfs.core.windows.net/a", "az://box@acc", None, "a")]
 #[case("az://box/a/b", "az://box", None, "a/b")]
 #[case("abfs://box@acc.dfs.core.windows.net/a/b", "az://box@acc", None, "a/b")]
 fn buckets(#[case] text: &str, #[case] address: &str, #[case] region: Option<&str>, #[case] key: &str) {
@@ -159,6 +170,23 @@ fn other_keys_are_passed_on() {
         [("log", ""), ("aws.profile", "me"), ("show", "fetch"), ("log", "file"), ("bytes", "1")]
     );
     assert_eq!(url.fragment().value("log"), Some("file"));
+}
+
+#[test]
+fn keys_may_stand_among_the_modes() {
+    let url = parsed("s3://b/k#mode=s3,awsprofile=me,bytes&requester_pays");
+    assert_eq!(url.fragment().profile(), Some(("awsprofile", "me")));
+    assert_eq!(url.fragment().requester_pays(), Some(true));
+    assert_eq!(modes("s3://b/k#mode=s3,awsprofile=me,bytes"), ["s3", "bytes"]);
+}
+
+#[rstest]
+#[case("s3://b/k?versionId=a%2Fb", Some("a/b"))]
+#[case("https://b.s3.amazonaws.com/k?x=1&versionId=v", Some("v"))]
+#[case("s3://b/k?versionId=", None)]
+#[case("s3://b/k", None)]
+fn versions_stand_in_the_query(#[case] text: &str, #[case] version: Option<&str>) {
+    assert_eq!(parsed(text).version().as_deref(), version);
 }
 
 #[test]

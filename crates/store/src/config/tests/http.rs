@@ -49,3 +49,19 @@ fn the_token_of_earthdata_goes_to_earthdata_alone(#[case] url: &str, #[case] is_
     let settings = gathered(&home(&[]), &[("EARTHDATA_TOKEN", "hunter2")]);
     assert_eq!(login(&settings, url).is_some(), is_sent);
 }
+
+#[rstest]
+#[case("https://h.org/data/x", Some("all=1; deep=2; web=4"))]
+#[case("https://sub.h.org/data/x", Some("all=1"))]
+#[case("http://h.org/", Some("all=1"))]
+#[case("https://h.org/database", Some("all=1; web=4"))]
+#[case("https://evilh.org/data/x", None)]
+fn cookies_go_where_they_belong(#[case] url: &str, #[case] expected: Option<&str>) {
+    let jar = "# Netscape HTTP Cookie File\n.h.org\tTRUE\t/\tFALSE\t0\tall\t1\n\
+        h.org\tFALSE\t/data\tTRUE\t4102444800\tdeep\t2\nh.org\tFALSE\t/\tFALSE\t1000\told\t3\n\
+        #HttpOnly_h.org\tFALSE\t/\tTRUE\t0\tweb\t4\nbroken line\nh.org\tFALSE\t/\tFALSE\t0\tbad\ta;b\n";
+    let home = home(&[("jar", jar), (".ncrc", "HTTP.COOKIEJAR=~/jar\n")]);
+    let settings = gathered(&home, &[]);
+    let cookies = settings.cookies(&Url::parse(url).unwrap());
+    assert_eq!(cookies.as_ref().map(Secret::exposed), expected);
+}

@@ -300,3 +300,45 @@ fn wrong_keys_and_missing_buckets_are_told_apart() {
         assert!(all.contains(part) && !all.contains("hunter2") && !all.contains("AKIAENVI"), "{all}");
     }
 }
+
+#[cfg(feature = "http")]
+#[test]
+fn web_servers_get_the_login_the_cookies_and_the_name_that_the_configuration_says() {
+    let server = Server::start(|_| object("page"));
+    let (_, place) = server.address.split_once("://").unwrap();
+    let toml = format!("[http]\nuser_agent = \"me/1\"\n[http.hosts.\"{place}\"]\nbearer = \"Tok3n\"\n");
+    let jar = "127.0.0.1\tFALSE\t/\tFALSE\t0\tname\tvalue\n";
+    let home =
+        home(&[(".config/ncirrus/config.toml", &toml), ("jar", jar), (".ncrc", "HTTP.COOKIEJAR=~/jar\n")]);
+    let options = options(&home, &[]);
+    let opened = run(crate::open(&format!("{}/d/x.nc", server.address), &options)).unwrap();
+    run(opened.store.get(&opened.root, &Want::All)).unwrap().unwrap();
+    let head = server.asked().pop().unwrap();
+    for part in ["authorization: bearer tok3n", "cookie: name=value", "user-agent: me/1"] {
+        assert!(head.contains(part), "{part} in {head}");
+    }
+    assert!(!format!("{:?} {}", opened.store, opened.root).contains("Tok3n"));
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn the_proxy_of_the_configuration_is_asked() {
+    let server = Server::start(|_| object("page"));
+    let options = options(&home(&[]), &[("NCIRRUS_PROXY", &server.address)]);
+    let opened = run(crate::open("http://nowhere.invalid/d/x.nc", &options)).unwrap();
+    run(opened.store.get(&opened.root, &Want::All)).unwrap().unwrap();
+    assert!(server.asked().iter().all(|head| head.starts_with("get http://nowhere.invalid/d/x.nc ")));
+}
+
+#[test]
+fn certificates_that_are_named_must_be_there() {
+    let home = home(&[("none.pem", "nothing")]);
+    for file in ["~/none.pem", "~/missing.pem"] {
+        let options = options(&home, &[("AWS_CA_BUNDLE", file)]);
+        let url = Url::parse("s3://bucket/k#aws.profile=none").unwrap();
+        let bucket = options.config.bucket(&url).unwrap().unwrap();
+        let error = CloudStore::connect(&bucket, url.fragment(), &options).unwrap_err();
+        assert!(error.message().contains("certificates cannot be read"), "{error}");
+        assert!(error.message().contains("AWS_CA_BUNDLE"), "{error}");
+    }
+}

@@ -1,0 +1,20 @@
+//! Configuration files and addresses.
+use ncirrus_store::Url;
+use ncirrus_store::config::{Format, Settings};
+use std::path::Path;
+
+/// Reads a text as each kind of configuration file, and as an address. What is read can be shown, without secrets.
+pub fn configuration(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut settings = Settings::default();
+    for format in [Format::Own, Format::NetCdf, Format::S3NetCdf] {
+        _ = settings.read(format, text, Path::new("file"));
+    }
+    for shown in settings.shown() {
+        let is_secret = ["secret_key", "session_token", "bearer"].iter().any(|name| shown.name.ends_with(name));
+        assert!(!is_secret || shown.name.starts_with("rc.") || shown.value == "***", "{}", shown.name);
+    }
+    if let Ok(url) = Url::parse(text) {
+        _ = (settings.bucket(&url), settings.login(&url), url.version(), url.to_string());
+    }
+}
