@@ -35,8 +35,8 @@ pub(crate) fn install() -> Outcome {
         ("udunits2", "udunits-bin"),
     ])?;
     python_packages("peers/requirements.txt")?;
-    packages(&cfa_python(), ".venv-cfa", "peers/cfa.txt")?;
-    packages(&cf_python(), ".venv-cf", "peers/cf.txt")
+    packages(&cfa_python(), "peers/cfa.txt")?;
+    packages(&cf_python(), "peers/cf.txt")
 }
 
 /// Installs Python packages into the project's own environment.
