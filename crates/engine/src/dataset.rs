@@ -1,8 +1,10 @@
 //! An open dataset.
 mod absent;
+mod fragments;
 mod opening;
 
 pub use absent::AbsentFragment;
+pub use fragments::{FragmentCheck, FragmentInfo, FragmentKind};
 
 use crate::bound::{Bound, Ground};
 use crate::chunks::{self, StoredChunk};
@@ -130,8 +132,9 @@ impl Dataset {
     pub async fn tiles(&self, variable: VarId, region: &Region) -> Result<Vec<Tile>> {
         let source = self.source(variable).await?;
         let Layout::Mosaic { tiles } = &source.layout else { return Ok(Vec::new()) };
-        let tiles = self.inner.context.drive(|view| tiles.tiles(view, region)).await?;
-        self.inner.context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
+        let context = self.context(Nesting::default());
+        let tiles = context.drive(|view| tiles.tiles(view, region)).await?;
+        context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;
         Ok(tiles)
     }
 

@@ -25,7 +25,7 @@ mod view;
 mod write;
 
 pub use chunks::StoredChunk;
-pub use dataset::{AbsentFragment, Dataset};
+pub use dataset::{AbsentFragment, Dataset, FragmentCheck, FragmentInfo, FragmentKind};
 pub use plan::{Plan, PlannedRequest, PlannedSource};
 pub use read::Report;
 pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics};

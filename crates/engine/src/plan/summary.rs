@@ -44,7 +44,11 @@ pub struct Plan {
     pub tiles: u64,
     /// How many of them the other figures are for.
     pub tiles_counted: u64,
-    /// Variables that they come from.
+    /// Fragments of other datasets among the sources, each of which reading opens.
+    pub fragments: u64,
+    /// How many of them were looked into: the other figures are for those.
+    pub fragments_counted: u64,
+    /// Variables that they come from, besides fragments.
     pub sources: u64,
     /// The first of those that exist.
     pub source_examples: Vec<PlannedSource>,
@@ -86,7 +90,14 @@ impl fmt::Display for Plan {
             None => writeln!(f, "result      {:?}", self.shape)?,
         }
         writeln!(f, "layout      {}", self.layout)?;
-        if self.tiles > 0 {
+        if self.fragments > 0 {
+            write!(f, "fragments   {} in {} parts", self.fragments, self.tiles)?;
+            match self.fragments == self.fragments_counted {
+                true => writeln!(f)?,
+                false => writeln!(f, "; the following is of the first {}", self.fragments_counted)?,
+            }
+        }
+        if self.tiles > 0 && self.fragments == 0 {
             writeln!(f, "sources     {} variables in {} parts", self.sources, self.tiles)?;
         }
         for source in &self.source_examples {

@@ -2,9 +2,13 @@
 //!
 //! All pieces of one fragment are read together, so that its dataset is looked for once; several fragments at a time.
 mod address;
+mod check;
+mod explain;
 mod fit;
 mod opened;
 mod recipe;
+
+pub(crate) use opened::Places;
 
 use super::Reading;
 use super::mosaic::assembly::Assembly;
@@ -15,17 +19,23 @@ use crate::session::Missing;
 use fit::Fit;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentAbsence, FragmentVariable, Result};
-use ncirrus_model::{NodeId, Region, Values, VarId};
-use opened::Places;
+use ncirrus_model::{NodeId, Region, Selection, Values, VarId};
 use recipe::Recipe;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A piece of a tile that a fragment fills.
-pub(super) struct Part {
+pub(crate) struct Part {
     pub(super) piece: Piece,
     pub(super) tile: Region,
     pub(super) fragment: Arc<Fragment>,
+}
+
+impl Part {
+    /// All of a tile.
+    pub(crate) fn whole(tile: Region, fragment: Arc<Fragment>) -> Self {
+        Self { piece: Piece::of(&Selection::from(tile.clone())), tile, fragment }
+    }
 }
 
 /// Parts of one variable of one dataset.
@@ -77,13 +87,21 @@ impl Reading<'_> {
             numbers.insert(key, groups.len());
             groups.push(Group { places, parts: vec![part] });
         }
-        let here = self.context.snapshot.store().local().is_some();
-        let is_near = |group: &Group| match group.places {
-            Places::Here => here,
-            Places::At(_) => group.places.are_local(),
-        };
-        let (near, far) = groups.into_iter().partition(is_near);
+        let (near, far) = groups.into_iter().partition(|group| self.are_near(&group.places));
         Ok([(near, false), (far, true)])
+    }
+
+    /// Whether nothing is asked of another machine.
+    fn are_near(&self, places: &Places) -> bool {
+        match places {
+            Places::Here => self.context.snapshot.store().local().is_some(),
+            Places::At(_) => places.are_local(),
+        }
+    }
+
+    /// The same of a fragment.
+    fn is_near(&self, fragment: &Fragment) -> bool {
+        self.dataset.places(fragment).is_ok_and(|places| self.are_near(&places))
     }
 
     async fn read_group(
@@ -219,7 +237,7 @@ impl Reading<'_> {
 const LISTED: usize = 1 << 16;
 
 /// What a variable is looked for by, for messages.
-fn variable_name(variable: &FragmentVariable) -> String {
+pub(crate) fn variable_name(variable: &FragmentVariable) -> String {
     match variable {
         FragmentVariable::Path(path) => path.to_string(),
         FragmentVariable::Search { name, .. } => name.to_string(),

@@ -95,12 +95,12 @@ impl Reading<'_> {
     }
 
     /// The selection as far as something may be there, in pieces whose tiles are listed together.
-    fn pieces(&self, selection: &Selection) -> Vec<Piece> {
+    pub(super) fn pieces(&self, selection: &Selection) -> Vec<Piece> {
         let inside = Piece::of(selection).within(&Region::all(&self.bound.source.extent));
         inside.map_or_else(Vec::new, |piece| piece.cut(PIECE))
     }
 
-    async fn tiles(&self, tiles: &Arc<dyn TileIndex>, piece: &Piece) -> Result<Vec<Tile>> {
+    pub(super) async fn tiles(&self, tiles: &Arc<dyn TileIndex>, piece: &Piece) -> Result<Vec<Tile>> {
         let bounds = piece.bounds();
         let tiles = self.context.drive(|view| tiles.tiles(view, &bounds)).await?;
         self.context.shared.limits.count(tiles.len() as u64, "a list of tiles")?;

@@ -23,8 +23,17 @@ impl Places {
     /// Whether nothing is asked of another machine.
     pub(crate) fn are_local(&self) -> bool {
         match self {
+            // Where the dataset lies that aggregates is not known here.
             Self::Here => false,
             Self::At(urls) => urls.iter().all(|(_, url)| is_local(url)),
+        }
+    }
+
+    /// The addresses, for people.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        match self {
+            Self::Here => Vec::new(),
+            Self::At(urls) => urls.iter().map(|(_, url)| url.to_string()).collect(),
         }
     }
 }

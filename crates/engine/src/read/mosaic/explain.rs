@@ -1,6 +1,6 @@
 //! The plan of a read that is put together from others.
 use super::source::{Leaf, Part};
-use super::{Batch, Reading};
+use super::{Batch, Reading, fragment};
 use crate::plan::{Plan, PlannedSource};
 use ncirrus_layout::{Result, TileIndex, TileSource};
 use ncirrus_model::Selection;
@@ -33,7 +33,9 @@ impl Reading<'_> {
                 match tile.source {
                     TileSource::Missing => plan.missing += 1,
                     TileSource::Constant(_) => plan.inline += 1,
-                    TileSource::Fragment(_) => {}
+                    TileSource::Fragment(fragment) => {
+                        batch.fragments.push(fragment::Part { piece: inside, tile: tile.region, fragment });
+                    }
                     TileSource::Variable { variable, region } => {
                         sources.insert(variable.clone());
                         batch.add(inside, tile.region, region, variable)?;
@@ -51,7 +53,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    async fn plan_batch(&self, batch: Batch, plan: &mut Plan) -> Result<()> {
+    async fn plan_batch(&self, mut batch: Batch, plan: &mut Plan) -> Result<()> {
+        self.plan_fragments(std::mem::take(&mut batch.fragments), plan).await?;
         let leaves = self.leaves(&batch).await?;
         plan.missing += batch
             .pieces
@@ -66,7 +69,7 @@ impl Reading<'_> {
                 |part| Box::pin(self.plan_part(part)),
                 |(leaf, parts): (Leaf, Vec<Plan>)| {
                     let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
-                    plan.list_source(&leaf);
+                    plan.list_source(leaf.planned());
                     parts.into_iter().for_each(|part| plan.add(part));
                     Ok(())
                 },
@@ -95,17 +98,23 @@ impl Reading<'_> {
     }
 }
 
+impl Leaf {
+    fn planned(&self) -> PlannedSource {
+        let path = self.dataset.model().variable_path(self.variable);
+        PlannedSource { dataset: self.dataset.root().clone(), path }
+    }
+}
+
 impl Plan {
-    fn list_source(&mut self, leaf: &Leaf) {
-        let path = leaf.dataset.model().variable_path(leaf.variable);
-        let source = PlannedSource { dataset: leaf.dataset.root().clone(), path };
+    /// Lists a source among the first ones.
+    pub(in crate::read) fn list_source(&mut self, source: PlannedSource) {
         if self.source_examples.len() < EXAMPLES && !self.source_examples.contains(&source) {
             self.source_examples.push(source);
         }
     }
 
     /// Adds the plan of a part.
-    fn add(&mut self, part: Self) {
+    pub(in crate::read) fn add(&mut self, part: Self) {
         self.chunks = self.chunks.zip(part.chunks).and_then(|(one, other)| one.checked_add(other));
         self.missing += part.missing;
         self.inline += part.inline;

@@ -1,0 +1,154 @@
+//! What an aggregated variable is put together from, for people and programs.
+use super::Dataset;
+use crate::bound::Ground;
+use crate::nesting::Nesting;
+use crate::read::fragment::Part;
+use crate::session::Missing;
+use ncirrus_layout::{Error, Fragment, Result, Tile, TileSource};
+use ncirrus_model::{Region, Selection, VarId};
+
+/// A part of an aggregated variable: what fills a box of it.
+#[derive(Debug, Clone)]
+pub struct FragmentInfo {
+    /// Its place in the array of fragments; empty where there is none, as in HDF5 virtual datasets.
+    pub index: Vec<u64>,
+    /// The box, in elements of the aggregated variable.
+    pub region: Region,
+    /// What fills it.
+    pub kind: FragmentKind,
+    /// Where it may lie, as the aggregation names it.
+    pub names: Vec<String>,
+    /// The addresses that are tried, in that order.
+    pub places: Vec<String>,
+    /// What the variable may be called there.
+    pub variables: Vec<String>,
+    /// Why its names make no sense, if that is so.
+    pub fault: Option<Error>,
+}
+
+/// What fills a part of an aggregated variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FragmentKind {
+    /// A variable of another dataset.
+    Dataset,
+    /// A variable of the dataset that aggregates.
+    Here,
+    /// One value.
+    Constant,
+    /// Nothing: missing values.
+    Missing,
+}
+
+impl FragmentKind {
+    /// The kind in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dataset => "dataset",
+            Self::Here => "here",
+            Self::Constant => "constant",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+/// A part of an aggregated variable, and whether it is what it should be.
+#[derive(Debug, Clone)]
+pub struct FragmentCheck {
+    /// The part.
+    pub fragment: FragmentInfo,
+    /// What is wrong: it is not there, cannot be opened, has another shape or type, or units that do not convert.
+    pub fault: Option<Error>,
+}
+
+impl Dataset {
+    /// The parts of an aggregated variable that a selection touches. Nothing is opened. Of very many, ask for a part of
+    /// the selection at a time.
+    ///
+    /// # Errors
+    /// `Invalid` for a variable that is not put together from others, or a selection that does not fit; `Limit` when
+    /// there are too many; damage of the description.
+    pub async fn fragments(&self, variable: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
+        let tiles = self.touched(variable, selection).await?;
+        Ok(tiles.into_iter().map(|tile| self.fragment_info(&tile)).collect())
+    }
+
+    /// The same, each with what is wrong with it: its dataset is opened, its shape, type and units are compared.
+    ///
+    /// # Errors
+    /// As [`fragments`](Self::fragments).
+    pub async fn check_fragments(
+        &self,
+        variable: VarId,
+        selection: &Selection,
+    ) -> Result<Vec<FragmentCheck>> {
+        let tiles = self.touched(variable, selection).await?;
+        let bound = self.bound(variable, &Nesting::default()).await?;
+        let reading = self.reading(variable, &bound, selection, Nesting::default(), Missing::Fill)?;
+        let mut checks: Vec<FragmentCheck> = Vec::with_capacity(tiles.len());
+        let mut parts = Vec::new();
+        for (number, tile) in tiles.into_iter().enumerate() {
+            let fragment = self.fragment_info(&tile);
+            checks.push(FragmentCheck { fault: fragment.fault.clone(), fragment });
+            if let (TileSource::Fragment(fragment), None) =
+                (tile.source, checks.last().and_then(|it| it.fault.as_ref()))
+            {
+                parts.push((number, Part::whole(tile.region, fragment)));
+            }
+        }
+        for (number, fault) in reading.check_fragments(parts).await? {
+            if let Some(check) = checks.get_mut(number) {
+                check.fault = Some(fault);
+            }
+        }
+        Ok(checks)
+    }
+
+    async fn touched(&self, variable: VarId, selection: &Selection) -> Result<Vec<Tile>> {
+        let bound = self.bound(variable, &Nesting::default()).await?;
+        let reading = self.reading(variable, &bound, selection, Nesting::default(), Missing::Fill)?;
+        let Ground::Mosaic(tiles) = &bound.ground else {
+            let message = "the variable is not put together from others";
+            return Err(self.located(Error::invalid(message), variable));
+        };
+        reading.touched(tiles, selection).await.map_err(|error| self.located(error, variable))
+    }
+
+    fn fragment_info(&self, tile: &Tile) -> FragmentInfo {
+        let region = tile.region.clone();
+        let plain = |kind| FragmentInfo {
+            index: Vec::new(),
+            region: region.clone(),
+            kind,
+            names: Vec::new(),
+            places: Vec::new(),
+            variables: Vec::new(),
+            fault: None,
+        };
+        match &tile.source {
+            TileSource::Missing => plain(FragmentKind::Missing),
+            TileSource::Constant(_) => plain(FragmentKind::Constant),
+            TileSource::Variable { variable, .. } => {
+                let place = variable.dataset.as_ref().map(ToString::to_string);
+                let kind = if place.is_some() { FragmentKind::Dataset } else { FragmentKind::Here };
+                let places: Vec<String> = place.into_iter().collect();
+                let variables = vec![variable.path.to_string()];
+                FragmentInfo { names: places.clone(), places, variables, ..plain(kind) }
+            }
+            TileSource::Fragment(fragment) => self.with_names(fragment, plain(FragmentKind::Here)),
+        }
+    }
+
+    fn with_names(&self, fragment: &Fragment, info: FragmentInfo) -> FragmentInfo {
+        let places = self.places(fragment);
+        let kind = if fragment.names.is_empty() { FragmentKind::Here } else { FragmentKind::Dataset };
+        FragmentInfo {
+            index: fragment.index.clone(),
+            kind,
+            names: fragment.names.iter().map(ToString::to_string).collect(),
+            places: places.as_ref().map(crate::read::fragment::Places::shown).unwrap_or_default(),
+            variables: fragment.variables.iter().map(crate::read::fragment::variable_name).collect(),
+            fault: places.err(),
+            ..info
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The plan of a read of fragments.
+use super::fit::Fit;
+use super::{Group, Part, Reading, Source, of_fragment};
+use crate::plan::{Plan, PlannedSource};
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Fragment, Result};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Fragments that are looked into; of more only the number is told.
+const LOOKED_INTO: u64 = 64;
+
+impl Reading<'_> {
+    /// Adds what reading parts will do to a plan.
+    pub(in crate::read) async fn plan_fragments(&self, parts: Vec<Part>, plan: &mut Plan) -> Result<()> {
+        for (mut groups, is_far) in self.groups(parts)? {
+            plan.fragments += groups.len() as u64;
+            let room = LOOKED_INTO.saturating_sub(plan.fragments_counted);
+            groups.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+            plan.fragments_counted += groups.len() as u64;
+            let plan = Mutex::new(&mut *plan);
+            let look = |group: Group| -> BoxFuture<'_, Result<Option<(PlannedSource, Vec<Plan>)>>> {
+                Box::pin(self.plan_group(group))
+            };
+            self.for_all(groups, is_far, look, |found| {
+                let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
+                match found {
+                    None => plan.missing += 1,
+                    Some((source, parts)) => {
+                        plan.list_source(source);
+                        parts.into_iter().for_each(|part| plan.add(part));
+                    }
+                }
+                Ok(())
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
+    async fn plan_group(&self, group: Group) -> Result<Option<(PlannedSource, Vec<Plan>)>> {
+        let Some(first) = group.parts.first().map(|part| Arc::clone(&part.fragment)) else { return Ok(None) };
+        let of_first = |error| of_fragment(error, &first, None);
+        let source = self.fragment_source(&group.places, &first).await.map_err(of_first)?;
+        let Some(source) = source else { return Ok(None) };
+        let mut plans = Vec::with_capacity(group.parts.len());
+        for part in &group.parts {
+            let plan = self.plan_source(&source, part).await;
+            plans.push(plan.map_err(|error| of_fragment(error, &part.fragment, Some(&source)))?);
+        }
+        let path = source.dataset.definitions().variable_path(source.variable);
+        Ok(Some((PlannedSource { dataset: source.dataset.root().clone(), path }, plans)))
+    }
+
+    async fn plan_source(&self, source: &Source, part: &Part) -> Result<Plan> {
+        let fragment: &Fragment = &part.fragment;
+        let shape = source.dataset.definitions().shape(source.variable);
+        let fit = Fit::new(part.tile.clone(), &shape, fragment.axes.as_deref())?;
+        let (selection, _) = fit.selection(&part.piece)?;
+        source.dataset.plan_deep(source.variable, &selection, self.context.nesting.of_fragment()?).await
+    }
+}
