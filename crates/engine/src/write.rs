@@ -22,6 +22,7 @@ mod encoded;
 mod load;
 mod put;
 mod read;
+mod rivals;
 mod rows;
 mod stage;
 mod store;
@@ -37,10 +38,13 @@ use crate::dataset::Dataset;
 use crate::drive::Context;
 use crate::session::Session;
 use definitions::{Definitions, translated};
-use ncirrus_layout::{Abilities, Error, ErrorKind, Memo, ObjectId, Placer, Put, Result, Step, View, Writing};
+use ncirrus_layout::{
+    Abilities, Error, ErrorKind, Memo, ObjectId, Phase, Placer, Put, Result, Step, View, Writing,
+};
 use ncirrus_model::{AttributeState, Model, NodeId, VarId};
 use ncirrus_store::Store;
 use put::Output;
+use rivals::Rivals;
 use stage::{Key, Stage};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -67,6 +71,8 @@ pub struct Writer {
     /// Variables that were there when writing began.
     existing: HashSet<VarId>,
     failure: OnceLock<Error>,
+    /// Other programs that change the same dataset.
+    rivals: Rivals,
     /// The dataset that is changed, as it was.
     base: Option<Dataset>,
 }
@@ -92,7 +98,8 @@ impl Session {
         writing: Arc<dyn Writing>,
     ) -> Result<Writer> {
         let placer = writing.create(&root)?;
-        Writer::new(self, store, placer, Arc::new(Model::new()), HashSet::new())
+        let rivals = Rivals::of_new(&root);
+        Writer::new(self, store, placer, Arc::new(Model::new()), HashSet::new(), rivals)
     }
 
     /// Starts changing an open dataset. Everything that is not changed stays as it is.
@@ -107,7 +114,9 @@ impl Session {
         let context = self.context(Arc::clone(dataset.store()));
         let placer = context.drive(|view| writing.update(view, dataset.root(), &model)).await?;
         let written: HashSet<VarId> = model.variables().into_iter().collect();
-        let mut writer = Writer::new(self, Arc::clone(dataset.store()), placer, Arc::clone(&model), written)?;
+        let rivals = Rivals::of(dataset, placer.as_ref(), &model, |object| context.snapshot.tag(object));
+        let store = Arc::clone(dataset.store());
+        let mut writer = Writer::new(self, store, placer, Arc::clone(&model), written, rivals)?;
         writer.base = Some(dataset.clone());
         let shapes = model.variables().into_iter().map(|var| (var, model.shape(var)));
         lock(&writer.progress).complete = shapes.collect();
@@ -139,6 +148,7 @@ impl Writer {
         placer: Box<dyn Placer>,
         model: Arc<Model>,
         written: HashSet<VarId>,
+        rivals: Rivals,
     ) -> Result<Self> {
         if !store.facts().writable {
             let message = format!("{} cannot be written to", store.id().as_str());
@@ -158,6 +168,7 @@ impl Writer {
             stage: Arc::default(),
             progress: Mutex::default(),
             failure: OnceLock::new(),
+            rivals,
             base: None,
         })
     }
@@ -215,6 +226,7 @@ impl Writer {
     }
 
     async fn try_define(&self, model: &Arc<Model>) -> Result<Vec<Put>> {
+        self.check_longest_keys(model)?;
         let model = translated(model, &self.abilities, self.session.registry())?;
         let mut puts = self.drive(|view, placer| placer.define(view, &model)).await?;
         let complete = self.completed(&model)?;
@@ -283,8 +295,9 @@ impl Writer {
         if puts.is_empty() {
             return Ok(());
         }
+        self.claim().await?;
         self.forget(&puts);
-        self.to_the_end(self.output.put_all(puts)).await
+        self.to_the_end(self.run_phase(Phase { puts, rewrite: false })).await
     }
 
     /// Waits for changes to be carried out. When the caller does not (it drops the future), that is a failure too.

@@ -70,6 +70,9 @@ pub struct OpenOptions {
     pub raw: bool,
     /// What stands for `${NAME}` in names of fragments; goes before what the dataset says.
     pub substitutions: BTreeMap<String, String>,
+    /// For changes on object stores that cannot make a put depend on what it replaces: nobody else writes into the
+    /// same chunks, so parts of chunks may be written.
+    pub aligned: bool,
     /// Accept descriptions of aggregations that break their convention where their meaning is clear.
     pub lenient: bool,
 }

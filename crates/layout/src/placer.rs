@@ -97,6 +97,17 @@ pub trait Placer: Debug + Send {
 
     /// Called when all phases are done: what was planned is now the committed state.
     fn committed(&mut self);
+
+    /// The document of the committed state that every commit puts last, or that stands for all of them: where writers
+    /// that share a dataset meet. None while nothing is committed.
+    fn deciding(&self) -> Option<ObjectId> {
+        None
+    }
+
+    /// All documents of the committed state: what a commit may replace.
+    fn documents(&self) -> Vec<ObjectId> {
+        Vec::new()
+    }
 }
 
 /// What a format can do while it is written.

@@ -232,7 +232,9 @@ impl Dataset {
             State::Reading(dataset) => dataset.warnings(),
             State::Writing(open) => {
                 let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner);
-                staged.as_ref().map(|staged| staged.warnings.clone()).unwrap_or_default()
+                let mut warnings = staged.as_ref().map(|staged| staged.warnings.clone()).unwrap_or_default();
+                warnings.extend(open.writer.warnings());
+                warnings
             }
         }
     }

@@ -28,6 +28,7 @@ mod info;
 pub mod places;
 mod select;
 mod session;
+mod upkeep;
 mod variable;
 
 pub use copy::{
@@ -56,6 +57,7 @@ pub use ncirrus_model::{
 pub use ncirrus_store as store;
 pub use select::VariableSelect;
 pub use session::{Probe, Session, SessionBuilder};
+pub use upkeep::{leftovers, removal, remove, remove_leftover};
 pub use variable::{MappedArray, Variable};
 
 /// The version of this library.

@@ -3,6 +3,7 @@ mod build;
 mod fault;
 mod fetch;
 mod identity;
+mod leftovers;
 mod multipart;
 mod profile;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 mod upload;
 
 pub use identity::{Identities, Identity, Told};
+pub(crate) use leftovers::Unfinished;
 
 use crate::multipart::Multipart;
 use crate::net::{Operation, operation};
@@ -20,7 +22,7 @@ use bytes::Bytes;
 use fault::Fault;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
-use ncirrus_layout::{Blob, Entry, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Blob, Entry, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Tag, Want};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
@@ -41,6 +43,10 @@ pub struct CloudStore {
     pages: Option<Arc<dyn PaginatedListStore>>,
     /// Takes parts in any order, where the provider is asked directly.
     parts: Option<Arc<dyn MultipartStore>>,
+    /// Asks for what the client does not know, at Amazon and its kin.
+    other: Option<Arc<leftovers::Asking>>,
+    /// The object that is read in an old version, and which.
+    version: Option<Arc<(String, String)>>,
 }
 
 impl CloudStore {
@@ -60,12 +66,21 @@ impl CloudStore {
             objects: built.objects,
             pages: Some(built.pages),
             parts: Some(built.parts),
+            other: built.asking.map(Arc::new),
+            version: None,
         })
+    }
+
+    /// The same bucket, in which one object is what an old version of it was; nothing can be changed then.
+    pub(crate) fn at_version(mut self, key: &str, version: &str) -> Self {
+        self.id = StoreId::new(format!("{}?versionId={version}", self.id.as_str()));
+        self.version = Some(Arc::new((key.to_owned(), version.to_owned())));
+        self
     }
 
     /// The objects of a store that was made otherwise.
     pub fn new(address: &str, objects: Arc<dyn ObjectStore>) -> Self {
-        Self { id: StoreId::new(address), objects, pages: None, parts: None }
+        Self { id: StoreId::new(address), objects, pages: None, parts: None, other: None, version: None }
     }
 
     /// Sends large objects in parts, in any order, through `parts`: the same store as it takes them.
@@ -102,6 +117,9 @@ impl CloudStore {
             Err(Fault::Absent) => Ok(None),
             // The range starts behind the end, or the provider knows no ranges from the end.
             Err(Fault::Other(_)) if *want != Want::All => self.by_size(object, &path, want).await,
+            Err(Fault::Failed(error)) if is_odd_suffix(&error, want) => {
+                self.by_size(object, &path, want).await
+            }
             Err(fault) => Err(fault.at(object)),
         }
     }
@@ -123,6 +141,12 @@ impl CloudStore {
 
     async fn write(&self, object: &ObjectId, body: Bytes, when: Precondition) -> Result<Tag> {
         let path = path_of(object)?;
+        self.check_len(object)?;
+        // A put can depend on what it replaces when it is sent in one piece only.
+        let most = if when == Precondition::None { upload::ONE_PIECE } else { LARGEST_PUT };
+        if body.len() as u64 > most {
+            return self.send_body(object, body, when).await;
+        }
         let mode = match when {
             Precondition::None => PutMode::Overwrite,
             Precondition::Absent => PutMode::Create,
@@ -155,6 +179,16 @@ impl CloudStore {
         }
     }
 
+    fn check_len(&self, object: &ObjectId) -> Result<()> {
+        match object.key().len() {
+            len if len > LONGEST_KEY => {
+                let message = format!("a key of {len} bytes: object stores take at most {LONGEST_KEY}");
+                Err(Error::invalid(message).at_object(object))
+            }
+            _ => Ok(()),
+        }
+    }
+
     async fn remove(&self, object: &ObjectId) -> Result<()> {
         let path = path_of(object)?;
         match self.objects.delete(&path).await.map_err(Fault::from) {
@@ -171,8 +205,15 @@ impl CloudStore {
         let below = self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed();
         let removed = self.objects.delete_stream(below).map_err(Fault::from);
         let removed = removed.try_for_each(|_| async { Ok(()) }).await;
-        match removed {
-            Ok(()) | Err(Fault::Absent) => self.remove(prefix).await,
+        if let Err(fault) = removed
+            && !matches!(fault, Fault::Absent)
+        {
+            return Err(fault.at(prefix));
+        }
+        // Servers over a file system fail to remove what is a folder there.
+        match self.objects.head(&path).await.map_err(Fault::from) {
+            Ok(_) => self.remove(prefix).await,
+            Err(Fault::Absent) => Ok(()),
             Err(fault) => Err(fault.at(prefix)),
         }
     }
@@ -210,6 +251,11 @@ impl CloudStore {
         let objects = found.result.objects.iter().filter(|meta| meta.location.as_ref() != prefix.key());
         Ok(Objects { objects: objects.map(object).collect(), next: found.page_token })
     }
+}
+
+/// Whether the failure may be that of a server that takes no range from the end that is longer than the object.
+fn is_odd_suffix(error: &Error, want: &Want) -> bool {
+    matches!(want, Want::Suffix(_)) && matches!(error.kind(), ErrorKind::Io { .. })
 }
 
 /// Names directly below a prefix, in byte order.
@@ -265,7 +311,7 @@ impl Store for CloudStore {
             merge_gap: 1 << 20,
             range_cap: 16 << 20,
             lists: true,
-            writable: true,
+            writable: self.version.is_none(),
         }
     }
 
@@ -299,6 +345,10 @@ impl Store for CloudStore {
         self.upload_in_parts(object)
     }
 
+    fn longest_key(&self) -> usize {
+        LONGEST_KEY
+    }
+
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
         operation(object, self.remove(object)).boxed()
     }
@@ -320,6 +370,11 @@ impl Store for CloudStore {
         Some(operation(prefix, self.objects_below(pages, prefix, page)).boxed())
     }
 }
+
+/// Bytes of a key (Amazon, Google), characters of a blob's name (Azure).
+const LONGEST_KEY: usize = 1024;
+/// Most bytes that Amazon takes in one piece.
+const LARGEST_PUT: u64 = 5 << 30;
 
 /// Without the settings: they may hold secrets.
 impl fmt::Debug for CloudStore {

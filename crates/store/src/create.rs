@@ -12,8 +12,10 @@ mod scratch;
 mod streamed;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 pub use access::update;
+pub use upkeep::{Leftover, Removal, leftovers, removal};
 
 use crate::open::{as_it_is, is_zip_name, local_path};
 use crate::store::Store;

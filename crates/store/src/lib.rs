@@ -45,7 +45,7 @@ mod tests;
 pub use cloud::{CloudStore, Identities, Identity, Told};
 #[cfg(any(feature = "http", feature = "cloud"))]
 pub use connections::Connections;
-pub use create::{Clobber, Shape, Staged, create, create_url, update};
+pub use create::{Clobber, Leftover, Removal, Shape, Staged, create, create_url, leftovers, removal, update};
 pub use directory::{DirectoryStore, Handles};
 #[cfg(feature = "http")]
 pub use http::HttpStore;

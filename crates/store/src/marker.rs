@@ -5,6 +5,9 @@ use ncirrus_layout::ObjectId;
 pub(crate) const NAMES: [&str; 7] =
     ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".zdataset", ".zmetadata"];
 
+/// Name of the object that says that a dataset is being made on a store without rename.
+pub(crate) const BEGUN: &str = ".ncirrus-begun";
+
 /// All markers that a root may have.
 pub(crate) fn below(root: &ObjectId) -> impl Iterator<Item = ObjectId> {
     NAMES.iter().map(|name| root.child(name))

@@ -9,15 +9,44 @@ pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
         return options.schemes.open(url);
     }
     match options.config.bucket(url)? {
-        Some(bucket) if url.query().is_none() && cfg!(feature = "cloud") => cloud(url, &bucket, options),
+        Some(bucket) if url.query().is_none_or(is_version) && cfg!(feature = "cloud") => {
+            cloud(url, &bucket, options)
+        }
         Some(bucket) if !url.is_http() => cloud(url, &bucket, options),
         _ => http(url, options),
     }
 }
 
+/// Whether a query names the version of an object and nothing else.
+fn is_version(query: &str) -> bool {
+    !query.contains('&') && version_of(query).is_some()
+}
+
+/// The version that a query names.
+fn version_of(query: &str) -> Option<&str> {
+    let version = query.split('&').find_map(|pair| pair.strip_prefix("versionId="))?;
+    (!version.is_empty()).then_some(version)
+}
+
+/// The bucket of an address, and the object or prefix in it; `None` when it is in none.
+#[cfg(feature = "cloud")]
+pub(crate) fn bucket(
+    url: &Url,
+    options: &StoreOptions,
+) -> Result<Option<(crate::CloudStore, ncirrus_layout::ObjectId)>> {
+    let Some(bucket) = options.config.bucket(url)? else { return Ok(None) };
+    let store = crate::cloud::CloudStore::connect(&bucket, url.fragment(), options)?;
+    let root = store.root().child(&bucket.key);
+    Ok(Some((store, root)))
+}
+
 #[cfg(feature = "cloud")]
 fn cloud(url: &Url, bucket: &crate::Bucket, options: &StoreOptions) -> Result<Opened> {
-    let store = crate::cloud::CloudStore::connect(bucket, url.fragment(), options)?;
+    let mut store = crate::cloud::CloudStore::connect(bucket, url.fragment(), options)?;
+    let is_amazon = bucket.provider == crate::Provider::S3;
+    if let Some(version) = url.query().and_then(version_of).filter(|_| is_amazon) {
+        store = store.at_version(&bucket.key, version);
+    }
     let root = store.root().child(&bucket.key);
     Ok(Opened::new(std::sync::Arc::new(store), root, url))
 }

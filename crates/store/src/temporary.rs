@@ -36,6 +36,12 @@ pub(crate) fn prefix_for(name: &OsStr) -> String {
     format!(".{name}.")
 }
 
+/// A text that no other program has.
+pub(crate) fn unique() -> String {
+    let random = RandomState::new().build_hasher().finish();
+    format!("{}-{random:016x}\n", std::process::id())
+}
+
 /// Whether a name is one of an unfinished thing.
 pub(crate) fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(SUFFIX)

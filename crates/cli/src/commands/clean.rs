@@ -1,15 +1,90 @@
 //! `ncirrus clean`.
+use super::finish;
 use clap::Args as ClapArgs;
-use ncirrus::{Error, Result, Session};
+use ncirrus::{Result, Session, leftovers, remove_leftover};
+use std::io::Write;
 use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
 
 /// Remove what killed writers left behind.
+///
+/// On object stores: uploads in parts that were never ended (they cost money and are in no listing), and datasets
+/// whose creation was begun and not ended. In a directory: temporary files. Datasets are never touched.
 #[derive(ClapArgs)]
 pub(crate) struct Args {
-    /// Path or URL.
+    /// Path or URL: everything at and below it is looked at.
     url: String,
+    /// Tell what would be removed, and remove nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Only what was not changed for so long, such as 90s, 30m, 1h or 7d; what is younger may still be written.
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_time)]
+    older_than: Duration,
 }
 
-pub(crate) fn run(args: &Args, _: &Session) -> Result<ExitCode> {
-    Err(Error::unsupported("this command").at_object(&args.url))
+pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let (found, notes) = leftovers(&args.url, session)?;
+    crate::hint::notes(&notes);
+    let (now, mut out) = (SystemTime::now(), std::io::stdout().lock());
+    let (mut removed, mut young) = (0, 0);
+    for leftover in found {
+        let age = now.duration_since(leftover.since).unwrap_or_default();
+        if age < args.older_than {
+            young += 1;
+            continue;
+        }
+        if !args.dry_run {
+            remove_leftover(&args.url, &leftover, session)?;
+        }
+        let verb = if args.dry_run { "would remove" } else { "removed" };
+        let (what, place) = (&leftover.what, &leftover.place);
+        finish(writeln!(out, "{verb} {place}: {what}, {} old", show_time(age)))?;
+        removed += 1;
+    }
+    let verb = if args.dry_run { "would be removed; nothing was" } else { "removed" };
+    let kept = if young > 0 {
+        format!(", {young} younger than {} kept", show_time(args.older_than))
+    } else {
+        String::new()
+    };
+    finish(writeln!(out, "{removed} {verb}{kept}"))
+}
+
+/// A number with a unit: s, m, h or d.
+fn parse_time(text: &str) -> std::result::Result<Duration, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], 60),
+        Some((at, 'h')) => (&text[..at], 3600),
+        Some((at, 'd')) => (&text[..at], 86_400),
+        _ => (text, 1),
+    };
+    let number: u64 = digits.parse().map_err(|_| format!("{text:?} is not a time"))?;
+    number.checked_mul(unit).map(Duration::from_secs).ok_or_else(|| format!("{text:?} is too long"))
+}
+
+fn show_time(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{seconds}s"),
+        seconds @ 120..7200 => format!("{}m", seconds / 60),
+        seconds @ 7200..172_800 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        for (text, seconds) in
+            [("90", 90), ("90s", 90), ("30m", 1800), ("1h", 3600), ("7d", 604_800), ("0s", 0)]
+        {
+            assert_eq!(parse_time(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for wrong in ["", "h", "1w", "-1s", "99999999999999999999d"] {
+            assert!(parse_time(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -23,13 +23,17 @@ impl Writer {
         let phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;
         // What was put before must be durable before anything says that it is there.
         self.keep_failure(self.output.barrier())?;
+        if !phases.is_empty() {
+            self.claim().await?;
+        }
         for phase in phases {
             self.forget(&phase.puts);
-            self.to_the_end(self.output.run_phase(phase)).await?;
+            self.to_the_end(self.run_phase(phase)).await?;
             self.keep_failure(self.output.barrier())?;
         }
         lock(&self.placer).committed();
         self.memo.clear();
+        self.shared_from_here();
         Ok(())
     }
 

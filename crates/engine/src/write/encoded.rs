@@ -59,12 +59,10 @@ impl Writer {
         let late = Late::default();
         let done = self.session.shared.for_each(jobs, usize::MAX, |(chunk, mut held), _| {
             let puts = self.place(target, &prepared, &chunk.cell, chunk.body, chunk.mask)?;
-            held.slot.contents = None;
+            (held.slot.contents, held.slot.origin) = (None, None);
             self.carry_out(puts, held, &late)
         });
-        let (puts, held) = late.into_inner();
-        let put = self.put(puts).await;
-        drop(held);
+        let put = self.put_cells(late).await;
         done.and(put)
     }
 

@@ -6,7 +6,7 @@ use super::{Writer, lock};
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_codec::Scratch;
-use ncirrus_layout::{Cells, ChunkRef, Error, Location, Result, StoredType, Want};
+use ncirrus_layout::{Blob, Cells, ChunkRef, Error, Location, Result, StoredType, Tag, Want};
 use ncirrus_model::{Model, Values};
 
 /// Where a cell is, and its bytes once they are at hand.
@@ -16,8 +16,8 @@ pub(super) enum Stored {
     Absent,
     /// In a local store; whoever needs it reads it.
     There(ChunkRef),
-    /// At hand, and the codecs that were skipped.
-    Bytes(Bytes, u32),
+    /// At hand, the codecs that were skipped, and the state of the object, if they are all of one.
+    Bytes(Bytes, u32, Option<Tag>),
     /// The elements of the whole cell, for those that stand elsewhere and are referred to.
     Values(Values),
 }
@@ -48,7 +48,7 @@ impl Writer {
         for (cell, stored) in cells.iter().zip(found) {
             let mut bytes = Vec::new();
             let (raw, mask) = match &stored {
-                Stored::Bytes(bytes, mask) => (bytes.as_ref(), *mask),
+                Stored::Bytes(bytes, mask, _) => (bytes.as_ref(), *mask),
                 Stored::There(found) if self.read_local(found, &mut bytes)? => (bytes.as_slice(), found.mask),
                 _ => {
                     followed.push(Stored::Absent);
@@ -75,13 +75,15 @@ impl Writer {
             while under_way.len() < most
                 && let Some((at, object, want, mask)) = waiting.next()
             {
+                let is_whole = want == Want::All;
                 let fetching = self.session.shared.network.fetch(&self.store, object, want)?;
-                under_way.push(async move { (at, mask, fetching.await) });
+                under_way.push(async move { (at, mask, is_whole, fetching.await) });
             }
-            let Some((at, mask, blob)) = under_way.next().await else { return Ok(stored) };
-            let bytes = blob?.map(|blob| blob.bytes);
+            let Some((at, mask, is_whole, blob)) = under_way.next().await else { return Ok(stored) };
+            let blob = blob?;
             if let Some(slot) = stored.get_mut(at) {
-                *slot = bytes.map_or(Stored::Absent, |bytes| Stored::Bytes(bytes, mask));
+                let there = |blob: Blob| Stored::Bytes(blob.bytes, mask, is_whole.then_some(blob.tag));
+                *slot = blob.map_or(Stored::Absent, there);
             }
         }
     }
@@ -101,7 +103,7 @@ impl Writer {
             contents.map_err(|error| target.located(error, cell))
         };
         match stored {
-            Stored::Bytes(bytes, mask) => decode(bytes, *mask, scratch),
+            Stored::Bytes(bytes, mask, _) => decode(bytes, *mask, scratch),
             Stored::There(found) if self.read_local(found, encoded)? => decode(encoded, found.mask, scratch),
             Stored::Values(values) => Ok(Contents::Values(values.clone())),
             Stored::There(_) | Stored::Absent => target.blank(&target.cell_shape(cell)?),
@@ -131,7 +133,7 @@ impl Writer {
 fn at_hand(found: ChunkRef) -> Stored {
     match found.location {
         Location::Absent => Stored::Absent,
-        Location::Inline(bytes) => Stored::Bytes(bytes, found.mask),
+        Location::Inline(bytes) => Stored::Bytes(bytes, found.mask, None),
         Location::Bytes(..) | Location::Object(_) => Stored::There(found),
     }
 }

@@ -2,9 +2,10 @@
 use crate::session::Shared;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_layout::{Error, Listing, ObjectId, Phase, Put, Result, Want};
+use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Phase, Put, Result, Tag, Want};
 use ncirrus_store::{LocalStore, Precondition, Store};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The store that is written to.
 #[derive(Clone)]
@@ -90,6 +91,49 @@ impl Output {
             }
             other => Err(Error::unsupported(format!("{} on a remote store", name_of(&other)))),
         }
+    }
+
+    /// Replaces an object if it is in a state, and tells the new one.
+    ///
+    /// # Errors
+    /// `Conflict` when it is in another; what the store fails with.
+    pub(super) async fn put_when(&self, object: &ObjectId, body: Bytes, when: Precondition) -> Result<Tag> {
+        let (store, at) = (Arc::clone(&self.store), object.clone());
+        let put = self.session.network.handle()?.spawn(async move { store.put(&at, body, when).await });
+        let put = put.await.map_err(|error| Error::internal("a request was abandoned").because(error))?;
+        put.map_err(|error| error.at_object(object))
+    }
+
+    /// An object as it is now.
+    ///
+    /// # Errors
+    /// What the store fails with.
+    pub(super) async fn get(&self, object: &ObjectId) -> Result<Option<Blob>> {
+        self.session.network.fetch(&self.store, object.clone(), Want::All)?.await
+    }
+
+    /// Whether a put can depend on the state of what it replaces: one that must be refused tells.
+    ///
+    /// # Errors
+    /// What the store fails with.
+    pub(super) async fn has_conditions(&self, probe: &ObjectId) -> Result<bool> {
+        // In the words of Amazon, Google and Azure at once: a tag and a version that no object has.
+        let never = Precondition::Matches(Tag::new("\"0\"\n1"));
+        match self.put_when(probe, Bytes::new(), never).await {
+            Err(error) if error.kind() == ErrorKind::Conflict => Ok(true),
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
+            Err(error) => Err(error),
+            Ok(_) => self.put_remotely(vec![Put::Delete { object: probe.clone() }]).await.map(|()| false),
+        }
+    }
+
+    /// Lets time go by.
+    ///
+    /// # Errors
+    /// When the network cannot be started.
+    pub(super) async fn pause(&self, time: Duration) -> Result<()> {
+        let pause = self.session.network.handle()?.spawn(async move { tokio::time::sleep(time).await });
+        pause.await.map_err(|error| Error::internal("a pause was abandoned").because(error))
     }
 
     async fn delete_below(&self, prefix: &ObjectId) -> Result<()> {

@@ -1,4 +1,5 @@
 //! Cells that are partly written and wait to be encoded: a write-back cache, each cell behind a lock of its own.
+use super::load::Stored;
 use ncirrus_model::{Values, VarId};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +49,8 @@ pub(super) fn cost_of(values: &Values) -> usize {
 pub(super) struct Slot {
     /// The elements, not stored yet.
     pub(super) contents: Option<Contents>,
+    /// What was stored when the elements were completed with it, where others may change it meanwhile.
+    pub(super) origin: Option<Stored>,
 }
 
 /// All staged cells.

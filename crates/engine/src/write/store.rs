@@ -32,19 +32,17 @@ struct Window<'a> {
     late: Late,
 }
 
-/// Changes of a store that cannot be carried out at once, and the cells that stay locked until they are.
+/// Cells whose changes of the store cannot be carried out at once; they stay locked until these are.
 #[derive(Default)]
-pub(super) struct Late(Mutex<(Vec<Put>, Vec<Held>)>);
+pub(super) struct Late(Mutex<Vec<(Vec<Put>, Held)>>);
 
 impl Late {
     fn push(&self, puts: Vec<Put>, held: Held) {
-        let mut late = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        late.0.extend(puts);
-        late.1.push(held);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((puts, held));
     }
 
     /// What was not carried out, and the cells that wait for it.
-    pub(super) fn into_inner(self) -> (Vec<Put>, Vec<Held>) {
+    pub(super) fn into_inner(self) -> Vec<(Vec<Put>, Held)> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -172,9 +170,7 @@ impl Writer {
         let shared = &self.session.shared;
         let done =
             shared.for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker));
-        let (puts, held) = window.late.into_inner();
-        let put = self.put(puts).await;
-        drop(held);
+        let put = self.put_cells(window.late).await;
         done.and(put)
     }
 
@@ -200,7 +196,7 @@ impl Writer {
                 self.whole_body(window, &job.part, (&shape, element), worker).map_err(located)?;
             let puts = self.place(target, &window.prepared, &cell, body, mask)?;
             self.note_cut(&job.held.key, target, &window.array)?;
-            job.held.slot.contents = None;
+            (job.held.slot.contents, job.held.slot.origin) = (None, None);
             return self.carry_out(puts, job.held, &window.late);
         }
         let present = job.held.slot.contents.take();
@@ -208,6 +204,9 @@ impl Writer {
             (Some(contents), _) => contents,
             (None, Some(stored)) => {
                 let buffers = (&mut worker.encoded, &mut worker.scratch);
+                if self.output.local().is_none() {
+                    job.held.slot.origin = Some(stored.clone());
+                }
                 self.load((target, model), &cell, stored, buffers)?
             }
             (None, None) => target.blank(&shape)?,
@@ -314,9 +313,7 @@ impl Writer {
                 }
             }
         });
-        let (puts, held) = late.into_inner();
-        let put = self.put(puts).await;
-        drop(held);
+        let put = self.put_cells(late).await;
         done.and(put)
     }
 

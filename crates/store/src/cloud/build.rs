@@ -1,16 +1,17 @@
 //! Making clients of the providers.
 use super::identity::{Identity, Same, Signer, google_file};
+use super::leftovers::Asking;
 use crate::StoreOptions;
 use crate::net::Connector;
 use crate::url::{Bucket, Fragment, Provider};
 use ncirrus_layout::{Error, Result};
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::MicrosoftAzureBuilder;
-use object_store::client::HttpClient;
+use object_store::client::{HttpClient, HttpConnector};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
-use object_store::{ObjectStore, RetryConfig};
+use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub(super) struct Built {
     pub(super) parts: Arc<dyn MultipartStore>,
     /// Who asks, where it is not whom the environment names: two users never share a cache.
     pub(super) who: Option<String>,
+    /// For what the client does not know to ask, at Amazon and its kin.
+    pub(super) asking: Option<Asking>,
 }
 
 pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Built> {
@@ -28,7 +31,8 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
     identity.warnings.iter().for_each(|warning| options.identities.note(warning.clone()));
     let service = options.connections.service(options)?;
     let built = match bucket.provider {
-        Provider::S3 => amazon(bucket, &identity, options, HttpClient::new(service)).map(Built::of),
+        Provider::S3 => amazon(bucket, &identity, options, HttpClient::new(service))
+            .map(|(store, asking)| Built { asking, ..Built::of(store) }),
         Provider::Gcs => google(bucket, &identity, options, Connector(service)).build().map(Built::of),
         Provider::Azure => azure(bucket, &identity, options, Connector(service)).build().map(Built::of),
     };
@@ -47,7 +51,7 @@ impl Built {
     fn of<S: ObjectStore + PaginatedListStore + MultipartStore>(store: S) -> Self {
         let store = Arc::new(store);
         let (objects, pages) = (Arc::clone(&store) as Arc<dyn ObjectStore>, Arc::clone(&store) as _);
-        Self { objects, pages, parts: store, who: None }
+        Self { objects, pages, parts: store, who: None, asking: None }
     }
 }
 
@@ -57,7 +61,7 @@ fn amazon(
     identity: &Identity,
     options: &StoreOptions,
     client: HttpClient,
-) -> object_store::Result<object_store::aws::AmazonS3> {
+) -> object_store::Result<(AmazonS3, Option<Asking>)> {
     use AmazonS3ConfigKey as Key;
     let builder = AmazonS3Builder::new().with_bucket_name(&bucket.name).with_allow_http(true);
     let mut builder =
@@ -76,10 +80,13 @@ fn amazon(
     builder = builder.with_credentials(Arc::new(signer.clone())).with_retry(no_retries());
     if is_express {
         // These have sessions of their own, which the client signs with.
-        return builder.with_http_connector(Same(client)).build();
+        return Ok((builder.with_http_connector(Same(client)).build()?, None));
     }
     let server = endpoint(&identity.endpoint.value, &bucket.name, has_bucket_in_host);
-    builder.with_config(Key::S3Endpoint, server).with_skip_signature(true).with_http_connector(signer).build()
+    let address = if has_bucket_in_host { server.clone() } else { format!("{server}/{}", bucket.name) };
+    let asking = Asking::new(address, signer.connect(&ClientOptions::default())?);
+    let builder = builder.with_config(Key::S3Endpoint, server).with_skip_signature(true);
+    Ok((builder.with_http_connector(signer).build()?, Some(asking)))
 }
 
 /// The server, with the bucket in front where it belongs there.

@@ -12,7 +12,7 @@ pub(super) enum Fault {
     Conflict(&'static str),
     /// Not allowed.
     Denied(String),
-    /// Requests failed, though they were made again.
+    /// Requests failed, though they were made again or would fail again.
     Failed(Error),
     /// Anything else.
     Other(Error),
@@ -48,6 +48,9 @@ impl From<object_store::Error> for Fault {
         if let Some(failure) = Failure::below(&error) {
             return Self::Failed(failure.error.clone());
         }
+        if let Some(fault) = explained(&error) {
+            return fault;
+        }
         match error {
             Found::NotFound { .. } => Self::Absent,
             Found::AlreadyExists { .. } => Self::Conflict("exists already"),
@@ -64,16 +67,62 @@ impl From<object_store::Error> for Fault {
     }
 }
 
+/// What the codes of the protocol mean that say more than the status.
+fn explained(error: &object_store::Error) -> Option<Fault> {
+    let text = innermost(error);
+    if text.contains("redirect without LOCATION") {
+        return Some(elsewhere(None));
+    }
+    let denied = |why: &str| Some(Fault::Denied(why.to_owned()));
+    match element(&text, "Code")? {
+        "NoSuchBucket" | "ContainerNotFound" => {
+            Some(Fault::Failed(Error::not_found("there is no such bucket")))
+        }
+        "InvalidAccessKeyId" | "NotSignedUp" => denied("the server does not know the access key"),
+        "SignatureDoesNotMatch" => denied("the secret access key does not belong to the access key"),
+        "InvalidToken" => denied("the session token is not valid"),
+        "ExpiredToken" => denied("the session token has expired: get new credentials"),
+        "RequestTimeTooSkewed" => denied("the clock of this machine differs too much from the server's"),
+        "AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException" => {
+            Some(elsewhere(element(&text, "Region")))
+        }
+        "AccessDenied" => denied(NO_LISTS),
+        _ => None,
+    }
+}
+
+/// What is said of everything that is denied: what is absent is, too, without the permission to list.
+const NO_LISTS: &str =
+    "the permission is lacking, or the object is absent and the permission to list is lacking";
+
+fn elsewhere(region: Option<&str>) -> Fault {
+    let message = match region {
+        Some(region) => format!("the bucket is in the region {region}: name it by #aws.region={region}"),
+        None => "the bucket is in another region: name it by #aws.region=".to_owned(),
+    };
+    Fault::Failed(Error::invalid(message))
+}
+
+/// The text of the first element of that name.
+fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = xml.split_once(&format!("<{name}>"))?;
+    rest.split_once('<').map(|(text, _)| text)
+}
+
 /// The innermost cause on one line, without what may be secret. The error itself is not kept: it may show signed
 /// addresses.
 fn told(error: &dyn StdError) -> String {
+    let text = innermost(error);
+    let words: Vec<&str> = text.split_whitespace().map(without_query).collect();
+    words.join(" ").chars().take(LONGEST).collect()
+}
+
+fn innermost(error: &dyn StdError) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    let text = cause.to_string();
-    let words: Vec<&str> = text.split_whitespace().map(without_query).collect();
-    words.join(" ").chars().take(LONGEST).collect()
+    cause.to_string()
 }
 
 /// Longest message: servers answer with whole pages.

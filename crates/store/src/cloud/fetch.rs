@@ -27,6 +27,7 @@ impl CloudStore {
                 None => GetOptions { range: range.clone(), ..GetOptions::default() },
                 Some(begun) => begun.rest(),
             };
+            let options = GetOptions { version: self.version_of(path), ..options };
             let found = self.objects.get_opts(path, options).await.map_err(Fault::from);
             let found = match found {
                 Err(Fault::Conflict(_)) if begun.is_some() => return Err(changed()),
@@ -45,6 +46,14 @@ impl CloudStore {
                 }
             }
         }
+    }
+}
+
+impl CloudStore {
+    /// The version of an object that is read, if not the newest.
+    fn version_of(&self, path: &Path) -> Option<String> {
+        let version = self.version.as_ref().filter(|version| version.0 == path.as_ref());
+        version.map(|version| version.1.clone())
     }
 }
 

@@ -3,7 +3,7 @@ use super::fault::Fault;
 use super::{CloudStore, path_of};
 use crate::store::Precondition;
 use bytes::Bytes;
-use futures_util::future::try_join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag};
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, PutMultipartOptions, PutPayload};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::Read;
 
 /// Files up to this many bytes are sent in one piece.
-const ONE_PIECE: u64 = 32 << 20;
+pub(super) const ONE_PIECE: u64 = 32 << 20;
 /// Bytes of a part, unless there would be too many.
 const PART: u64 = 16 << 20;
 /// Most parts (Amazon allows 10,000).
@@ -36,12 +36,43 @@ impl CloudStore {
             file.read_to_end(&mut body).map_err(failed)?;
             return self.write(object, Bytes::from(body), when).await;
         }
+        let part = part_len(len);
+        let next = move || {
+            let mut body = Vec::new();
+            let read = file.by_ref().take(part).read_to_end(&mut body);
+            read.map_err(|error| crate::fault::of_io(error, "scratch file"))?;
+            Ok(Bytes::from(body))
+        };
+        self.send_pieces(object, next, when).await
+    }
+
+    /// Sends bytes that are too many for one piece.
+    pub(super) async fn send_body(
+        &self,
+        object: &ObjectId,
+        mut body: Bytes,
+        when: Precondition,
+    ) -> Result<Tag> {
+        let part = usize::try_from(part_len(body.len() as u64)).unwrap_or(usize::MAX);
+        self.send_pieces(object, move || Ok(body.split_to(part.min(body.len()))), when).await
+    }
+
+    /// Sends the pieces that `next` gives, to the first empty one.
+    async fn send_pieces(
+        &self,
+        object: &ObjectId,
+        next: impl FnMut() -> Result<Bytes> + Send,
+        when: Precondition,
+    ) -> Result<Tag> {
         let path = path_of(object)?;
-        self.check(object, &path, &when).await?;
+        self.check_len(object)?;
+        if when != Precondition::None {
+            self.check(object, &path, &when).await?;
+        }
         let fault = |error| Fault::from(error).at(object);
         let mut upload =
             self.objects.put_multipart_opts(&path, PutMultipartOptions::default()).await.map_err(fault)?;
-        let sent = send_parts(upload.as_mut(), &mut file, PART.max(len / MOST_PARTS)).await;
+        let sent = send_parts(upload.as_mut(), next).await;
         match sent {
             Ok(()) => {
                 let put = upload.complete().await.map_err(fault)?;
@@ -69,21 +100,40 @@ impl CloudStore {
     }
 }
 
-async fn send_parts(upload: &mut dyn MultipartUpload, file: &mut File, part: u64) -> Result<()> {
+/// Bytes of the parts of an object of `len` bytes: larger ones where there would be too many.
+fn part_len(len: u64) -> u64 {
+    PART.max(len.div_ceil(MOST_PARTS))
+}
+
+/// Keeps a few parts under way, each new one when an old one has arrived.
+async fn send_parts(
+    upload: &mut dyn MultipartUpload,
+    mut next: impl FnMut() -> Result<Bytes> + Send,
+) -> Result<()> {
+    let (mut sending, mut is_over) = (FuturesUnordered::new(), false);
     loop {
-        let mut sending = Vec::new();
-        while sending.len() < AT_ONCE {
-            let mut body = Vec::new();
-            let read = file.by_ref().take(part).read_to_end(&mut body);
-            if read.map_err(|error| crate::fault::of_io(error, "scratch file"))? == 0 {
-                break;
+        while !is_over && sending.len() < AT_ONCE {
+            let body = next()?;
+            is_over = body.is_empty();
+            if !is_over {
+                sending.push(upload.put_part(PutPayload::from_bytes(body)));
             }
-            sending.push(upload.put_part(PutPayload::from_bytes(Bytes::from(body))));
         }
-        if sending.is_empty() {
-            return Ok(());
+        match sending.next().await {
+            Some(sent) => sent.map_err(super::multipart::failure_of_part)?,
+            None => return Ok(()),
         }
-        let sent = try_join_all(sending).await;
-        sent.map_err(super::multipart::failure_of_part)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_grow_with_the_object() {
+        assert_eq!(part_len(33 << 20), PART);
+        let largest = 5u64 << 40;
+        assert!(largest.div_ceil(part_len(largest)) <= 10_000);
     }
 }

@@ -1,17 +1,23 @@
 //! New datasets on other machines. There is no rename there: a tree is written in place, its root metadata last; a
 //! single object is sent when it is complete.
+//!
+//! While a tree is written an object beside its metadata says so: of two programs one makes the dataset, and what a
+//! killed one left is told from what is none of ours.
 use super::scratch::Scratch;
 use super::{Clobber, Finish, Staged, exists};
-use crate::store::Store;
+use crate::store::{Precondition, Store};
 use crate::{StoreOptions, Url, fault, marker};
-use futures_util::future::{BoxFuture, try_join_all};
-use ncirrus_layout::{Error, ObjectId, Result, Want};
+use bytes::Bytes;
+use futures_util::future::{BoxFuture, try_join, try_join_all};
+use ncirrus_layout::{Blob, Error, ErrorKind, ObjectId, Result, Tag, Want};
 use std::sync::Arc;
 
 /// A tree that is written in place.
 struct TreeFinish {
     store: Arc<dyn Store>,
     root: ObjectId,
+    /// The state of the object that says that the tree is being written.
+    begun: Option<Tag>,
 }
 
 pub(super) async fn create_tree(url: &Url, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
@@ -26,17 +32,49 @@ pub(super) async fn start_tree(
     url: &Url,
     clobber: Clobber,
 ) -> Result<Staged> {
-    if has_marker(store.as_ref(), &root).await? {
-        if clobber == Clobber::Never {
-            return Err(exists(&root));
-        }
-        remove_dataset(store.as_ref(), &root).await?;
-    } else if !store.list(&root, None).await?.entries.is_empty() {
+    let sign = root.child(marker::BEGUN);
+    let (is_there, begun) = try_join(has_marker(store.as_ref(), &root), store.get(&sign, &Want::All)).await?;
+    if clobber == Clobber::Never {
+        refuse((is_there, begun.is_some()), &root)?;
+    }
+    let is_ours = is_there || begun.is_some();
+    if !is_ours && !store.list(&root, None).await?.entries.is_empty() {
         return Err(fault::conflict("holds objects but no zarr marker and is not replaced", &root));
     }
-    let finish = TreeFinish { store: Arc::clone(&store), root: root.clone() };
+    let begun = begin(store.as_ref(), &sign, begun).await?;
+    if is_ours {
+        remove_all_but(store.as_ref(), &root, begun.as_ref().map(|_| marker::BEGUN)).await?;
+    }
+    let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), begun };
     Ok(Staged::new(store, root, url, finish))
 }
+
+/// Refuses what is there, and what another program is making.
+fn refuse((is_there, is_begun): (bool, bool), root: &ObjectId) -> Result<()> {
+    match (is_there, is_begun) {
+        (true, _) => Err(exists(root)),
+        (false, true) => Err(fault::conflict(BEGUN_BY_OTHERS, root)),
+        (false, false) => Ok(()),
+    }
+}
+
+/// Says that a tree is being written; one of two programs that do so at once is refused.
+async fn begin(store: &dyn Store, sign: &ObjectId, before: Option<Blob>) -> Result<Option<Tag>> {
+    if store.local().is_some() {
+        return Ok(None);
+    }
+    let when = before.map_or(Precondition::Absent, |blob| Precondition::Matches(blob.tag));
+    let put = store.put(sign, Bytes::from(crate::temporary::unique()), when).await;
+    match put {
+        Err(error) if error.kind() == ErrorKind::Conflict => Err(fault::conflict(BEGUN_BY_OTHERS, sign)),
+        // The store does not know conditions.
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        put => put.map(Some),
+    }
+}
+
+const BEGUN_BY_OTHERS: &str = "another program is making this dataset, or was killed while it did: wait for it, or \
+                               replace what it left, or remove it by \"ncirrus clean\"";
 
 /// Where a single object goes; it is made sure that it may.
 pub(super) async fn room_for_object(
@@ -77,7 +115,7 @@ fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, Object
     Ok((opened.store, opened.root))
 }
 
-async fn has_marker(store: &dyn Store, root: &ObjectId) -> Result<bool> {
+pub(super) async fn has_marker(store: &dyn Store, root: &ObjectId) -> Result<bool> {
     let markers: Vec<ObjectId> = marker::below(root).collect();
     let want = Want::Range(0..1);
     let found = try_join_all(markers.iter().map(|marker| store.get(marker, &want))).await?;
@@ -85,19 +123,44 @@ async fn has_marker(store: &dyn Store, root: &ObjectId) -> Result<bool> {
 }
 
 /// Removes a dataset; its markers first, so that what is left of it at any moment is no dataset.
-async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result<()> {
+pub(super) async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result<()> {
+    remove_all_but(store, root, None).await
+}
+
+/// As [`remove_dataset`], but for one name directly below the root.
+async fn remove_all_but(store: &dyn Store, root: &ObjectId, kept: Option<&str>) -> Result<()> {
     if root.key().is_empty() {
         return Err(fault::conflict("the whole bucket is not replaced", root));
     }
     for marker in marker::below(root) {
         store.delete(&marker).await?;
     }
-    store.delete_tree(root).await
+    let Some(kept) = kept else { return store.delete_tree(root).await };
+    let (mut names, mut page) = (Vec::new(), None);
+    loop {
+        let listing = store.list(root, page.as_deref()).await?;
+        names.extend(listing.entries.into_iter().map(|entry| entry.name).filter(|name| name != kept));
+        page = listing.next;
+        if page.is_none() {
+            break;
+        }
+    }
+    for name in names {
+        store.delete_tree(&root.child(&name)).await?;
+    }
+    Ok(())
 }
 
 impl Finish for TreeFinish {
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
-        Box::pin(async { Ok(()) })
+        Box::pin(async move {
+            let Some(begun) = self.begun else { return Ok(()) };
+            let sign = self.root.child(marker::BEGUN);
+            match self.store.get(&sign, &Want::Range(0..1)).await? {
+                Some(blob) if blob.tag == begun => self.store.delete(&sign).await,
+                _ => Err(fault::conflict("was taken over by another program meanwhile", &self.root)),
+            }
+        })
     }
 
     fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {

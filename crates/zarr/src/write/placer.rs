@@ -421,7 +421,19 @@ impl Placer for ZarrPlacer {
             }
         }
     }
+
+    fn deciding(&self) -> Option<ObjectId> {
+        let name = DECIDING.iter().find(|name| self.committed.contains_key(**name))?;
+        Some(self.root.child(name))
+    }
+
+    fn documents(&self) -> Vec<ObjectId> {
+        self.committed.keys().map(|key| self.root.child(key)).collect()
+    }
 }
+
+/// Documents of a root, the one that decides first.
+const DECIDING: [&str; 6] = [".zmetadata", "zarr.json", ".zgroup", ".zarray", ".nczgroup", ".nczarr"];
 
 impl VariableState {
     /// Whether a chunk of that cell may be there: committed, or placed since. What lies outside of both is left over

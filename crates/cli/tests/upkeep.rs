@@ -1,0 +1,67 @@
+//! `ncirrus rm` and `ncirrus clean` on this machine.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn ncirrus(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).output().unwrap()
+}
+
+fn says(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn dataset(folder: &Path, name: &str) -> String {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
+    let made = folder.join(name).to_str().unwrap().to_owned();
+    let output = ncirrus(&["copy", example, &made]);
+    assert!(output.status.success(), "{}", says(&output));
+    made
+}
+
+#[test]
+fn a_dataset_is_removed_and_nothing_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.zarr", "a.nc", "a.zip"] {
+        let (gone, beside) = (dataset(folder.path(), name), dataset(folder.path(), &format!("b{name}")));
+        let tried = ncirrus(&["rm", &gone, "--dry-run"]);
+        assert!(tried.status.success() && says(&tried).contains("nothing was removed"), "{}", says(&tried));
+        assert!(says(&tried).contains("would remove"), "{}", says(&tried));
+        assert!(Path::new(&gone).exists());
+        let unasked = ncirrus(&["rm", &gone]);
+        assert!(!unasked.status.success() && says(&unasked).contains("-y"), "{}", says(&unasked));
+        let removed = ncirrus(&["rm", "-y", &gone]);
+        assert!(removed.status.success(), "{}", says(&removed));
+        assert!(!Path::new(&gone).exists() && Path::new(&beside).exists());
+    }
+}
+
+#[test]
+fn what_is_no_dataset_is_removed_by_force_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("home");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::write(place.join("letter.txt"), "dear").unwrap();
+    let place = place.to_str().unwrap();
+    let refused = ncirrus(&["rm", "-y", place]);
+    assert!(!refused.status.success() && says(&refused).contains("--force"), "{}", says(&refused));
+    assert!(Path::new(place).join("letter.txt").exists());
+    assert!(ncirrus(&["rm", "-y", "--force", place]).status.success());
+    assert!(!Path::new(place).exists());
+    assert_eq!(ncirrus(&["rm", "-y", place]).status.code(), Some(3));
+}
+
+#[test]
+fn old_temporary_files_are_cleaned_and_datasets_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = dataset(folder.path(), "kept.zarr");
+    let left = folder.path().join(".data.nc.4711-0123456789abcdef.ncirrus-tmp");
+    std::fs::write(&left, "half").unwrap();
+    let place = folder.path().to_str().unwrap();
+    let young = ncirrus(&["clean", place]);
+    assert!(says(&young).contains("1 younger than 24h kept"), "{}", says(&young));
+    let tried = ncirrus(&["clean", "--dry-run", "--older-than", "0s", place]);
+    assert!(says(&tried).contains("would remove") && left.exists(), "{}", says(&tried));
+    let removed = ncirrus(&["clean", "--older-than", "0s", place]);
+    assert!(removed.status.success() && !left.exists() && Path::new(&kept).exists(), "{}", says(&removed));
+}

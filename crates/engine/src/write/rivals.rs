@@ -1,0 +1,438 @@
+//! Other programs that change the same dataset, on stores that know only whole objects (`docs/object-stores.md`).
+//!
+//! Where puts can depend on the state of what they replace, nobody's work is lost:
+//! - Before anything is put that two writers could both put (documents, chunks of what has grown), the document that
+//!   decides is put again with other blanks, if it is as this writer read it. Of two writers one succeeds; the other
+//!   has changed nothing yet. The blanks stay where the commit does not rewrite that document.
+//! - Documents are put only over the state that this writer read or put.
+//! - Chunks that were completed with what was stored are put only over that; what others changed meanwhile is taken
+//!   over, element by element. Chunks that a write covers wholly are put as they are: the last one counts.
+mod merge;
+
+use super::load::Stored;
+use super::stage::{Held, Key};
+use super::store::Late;
+use super::{Writer, lock};
+use crate::dataset::Dataset;
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use merge::{merge, with_mark};
+use ncirrus_layout::{Cells, Error, ErrorKind, ObjectId, Phase, Placer, Put, Result, Tag, Work};
+use ncirrus_model::{Model, VarId};
+use ncirrus_store::Precondition;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Mutex;
+use std::time::Duration;
+use tokio::sync::{Mutex as AsyncMutex, OnceCell};
+
+/// What is known of the dataset as others may change it.
+pub(super) struct Rivals {
+    /// An object that never is there.
+    probe: ObjectId,
+    /// Whether the caller answers for nobody else writing into the same chunks.
+    aligned: bool,
+    known: Mutex<Known>,
+    /// The state that this writer gave to the deciding document.
+    claim: AsyncMutex<Option<Tag>>,
+    /// Whether the store has conditional puts, once it was tried.
+    conditions: OnceCell<bool>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// The document that decides; none while the dataset is not there for others.
+    deciding: Option<ObjectId>,
+    /// Documents as this writer read or put them.
+    seen: HashMap<ObjectId, Tag>,
+    /// Shapes as they are committed.
+    shapes: HashMap<VarId, Vec<u64>>,
+}
+
+/// What must be true of a chunk when it is replaced.
+enum Guard {
+    /// Nothing: it is written wholly.
+    Free,
+    /// It is not there: it lies outside of what is committed.
+    New,
+    /// It is as it was when it was completed.
+    As(Stored),
+}
+
+impl Rivals {
+    /// Of a dataset that is not there yet.
+    pub(super) fn of_new(root: &ObjectId) -> Self {
+        Self {
+            probe: root.child(PROBE),
+            aligned: false,
+            known: Mutex::default(),
+            claim: AsyncMutex::default(),
+            conditions: OnceCell::new(),
+        }
+    }
+
+    /// Of a dataset whose documents were read just now, in the states that `seen` tells.
+    pub(super) fn of(
+        dataset: &Dataset,
+        placer: &dyn Placer,
+        model: &Model,
+        seen: impl Fn(&ObjectId) -> Option<Tag>,
+    ) -> Self {
+        let tag = |object: ObjectId| seen(&object).map(|tag| (object, tag));
+        let known = Known {
+            deciding: placer.deciding(),
+            seen: placer.documents().into_iter().filter_map(tag).collect(),
+            shapes: shapes(model),
+        };
+        let aligned = dataset.options().aligned;
+        Self { aligned, known: Mutex::new(known), ..Self::of_new(dataset.root()) }
+    }
+
+    fn deciding(&self) -> Option<ObjectId> {
+        lock(&self.known).deciding.clone()
+    }
+
+    fn seen(&self, object: &ObjectId) -> Option<Tag> {
+        lock(&self.known).seen.get(object).cloned()
+    }
+
+    fn saw(&self, object: ObjectId, tag: Tag) {
+        lock(&self.known).seen.insert(object, tag);
+    }
+
+    /// Documents that go are absent from here on.
+    fn forget(&self, put: &Put) {
+        let mut known = lock(&self.known);
+        match put {
+            Put::Delete { object } => _ = known.seen.remove(object),
+            Put::DeleteTree { prefix } | Put::RenameTree { from: prefix, .. } => {
+                let below = format!("{}/", prefix.key());
+                known.seen.retain(|object, _| !object.key().starts_with(&below));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an array is as it is committed.
+    fn is_committed(&self, var: VarId, shape: &[u64]) -> bool {
+        lock(&self.known).shapes.get(&var).is_some_and(|committed| committed == shape)
+    }
+}
+
+impl Writer {
+    /// Whether others may change the dataset, too.
+    fn is_shared(&self) -> bool {
+        self.output.local().is_none() && self.rivals.deciding().is_some()
+    }
+
+    /// From a commit on, the dataset is there for others.
+    pub(super) fn shared_from_here(&self) {
+        let deciding = lock(&self.placer).deciding();
+        let mut known = lock(&self.rivals.known);
+        (known.deciding, known.shapes) = (deciding, shapes(&self.model()));
+        if let Ok(mut claim) = self.rivals.claim.try_lock() {
+            *claim = None;
+        }
+    }
+
+    async fn has_conditions(&self) -> Result<bool> {
+        let tried = || self.output.has_conditions(&self.rivals.probe);
+        self.rivals.conditions.get_or_try_init(tried).await.copied()
+    }
+
+    /// What the user should know of the place.
+    pub fn warnings(&self) -> Vec<String> {
+        let message = "the store ignores conditions on puts: two programs that change a dataset at the same time lose \
+                       each other's work";
+        match self.rivals.conditions.get() {
+            Some(false) => vec![message.to_owned()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Tells other writers that this one changes what they read, unless one of them came first.
+    pub(super) async fn claim(&self) -> Result<()> {
+        if !self.is_shared() {
+            return Ok(());
+        }
+        let claimed = self.try_claim().await;
+        self.keep_failure(claimed)
+    }
+
+    async fn try_claim(&self) -> Result<()> {
+        let mut claim = self.rivals.claim.lock().await;
+        let Some(deciding) = self.rivals.deciding() else { return Ok(()) };
+        if claim.is_some() || !self.has_conditions().await? {
+            return Ok(());
+        }
+        let Some(seen) = self.rivals.seen(&deciding) else { return Ok(()) };
+        let found = self.output.get(&deciding).await?.filter(|blob| blob.tag == seen);
+        let Some(body) = found.map(|blob| blob.bytes) else { return Err(overtaken(&deciding)) };
+        let Some(body) = with_mark(&body, any_number()) else { return Ok(()) };
+        let put = self.output.put_when(&deciding, body, Precondition::Matches(seen)).await;
+        let tag = put.map_err(|error| if is_conflict(&error) { overtaken(&deciding) } else { error })?;
+        self.memo.forget(&deciding);
+        self.rivals.saw(deciding, tag.clone());
+        *claim = Some(tag);
+        Ok(())
+    }
+
+    /// Whether this writer told others first, and none of them came since; `None` when it did not have to.
+    async fn is_first(&self) -> Result<Option<bool>> {
+        let claim = self.rivals.claim.lock().await.clone();
+        let (Some(tag), Some(deciding)) = (claim, self.rivals.deciding()) else { return Ok(None) };
+        // A phase of this writer may have put it since.
+        let tag = self.rivals.seen(&deciding).unwrap_or(tag);
+        Ok(Some(self.output.get(&deciding).await?.is_some_and(|blob| blob.tag == tag)))
+    }
+
+    /// Carries out a phase; documents only over what this writer knows of them.
+    pub(super) async fn run_phase(&self, phase: Phase) -> Result<()> {
+        if self.output.local().is_some() || phase.rewrite || !self.has_conditions().await? {
+            return self.output.run_phase(phase).await;
+        }
+        let (documents, others): (Vec<Put>, Vec<Put>) =
+            phase.puts.into_iter().partition(|put| matches!(put, Put::Object { .. }));
+        self.check_keys(&documents)?;
+        let puts = documents.into_iter().map(|put| self.put_document(put));
+        stream::iter(puts).buffer_unordered(self.at_once()).try_collect::<()>().await?;
+        others.iter().for_each(|put| self.rivals.forget(put));
+        self.output.put_all(others).await
+    }
+
+    async fn put_document(&self, put: Put) -> Result<()> {
+        let Put::Object { object, body } = put else { return Ok(()) };
+        let when = self.rivals.seen(&object).map_or(Precondition::Absent, Precondition::Matches);
+        let is_new = when == Precondition::Absent;
+        let tag = match self.output.put_when(&object, body.clone(), when).await {
+            Err(error) if is_conflict(&error) && is_new => {
+                self.put_over_leftover(&object, body, error).await?
+            }
+            Err(error) if is_conflict(&error) => return Err(overtaken(&object).because(error)),
+            done => done?,
+        };
+        self.rivals.saw(object, tag);
+        Ok(())
+    }
+
+    /// Replaces a document that is there though it should not be, if a killed writer left it.
+    async fn put_over_leftover(&self, object: &ObjectId, body: Bytes, conflict: Error) -> Result<Tag> {
+        let now = self.output.get(object).await?.map(|blob| blob.tag);
+        if self.is_first().await? != Some(true) {
+            return Err(conflict);
+        }
+        let when = now.map_or(Precondition::Absent, Precondition::Matches);
+        self.output.put_when(object, body, when).await
+    }
+
+    /// Puts encoded chunks, whose cells stay locked until then.
+    pub(super) async fn put_cells(&self, late: Late) -> Result<()> {
+        let cells = late.into_inner();
+        if cells.is_empty() {
+            return Ok(());
+        }
+        if !self.is_shared() {
+            let (puts, held): (Vec<Vec<Put>>, Vec<Held>) = cells.into_iter().unzip();
+            let puts: Vec<Put> = puts.into_iter().flatten().collect();
+            self.forget(&puts);
+            let done = self.to_the_end(self.output.put_all(puts)).await;
+            drop(held);
+            return done;
+        }
+        cells.iter().for_each(|(puts, _)| self.forget(puts));
+        self.to_the_end(self.put_shared(cells)).await
+    }
+
+    async fn put_shared(&self, cells: Vec<(Vec<Put>, Held)>) -> Result<()> {
+        let model = self.model();
+        if cells.iter().any(|(_, held)| !self.rivals.is_committed(held.key.var, &model.shape(held.key.var))) {
+            self.claim().await?;
+        }
+        let mut guarded = Vec::with_capacity(cells.len());
+        for (puts, mut held) in cells {
+            let guard = self.guard(&mut held)?;
+            guarded.push((puts, held, guard));
+        }
+        // A chunk that is written wholly needs no condition.
+        let needs = guarded.iter().find(|(.., guard)| !matches!(guard, Guard::Free));
+        let conditions = match needs {
+            Some(_) => self.has_conditions().await?,
+            None => false,
+        };
+        if let Some((_, held, _)) = guarded.iter().find(|(.., guard)| matches!(guard, Guard::As(_)))
+            && !conditions
+            && !self.rivals.aligned
+        {
+            let (target, _) = self.target(held.key.var)?;
+            return Err(target.located(unguarded(), &held.key.cell));
+        }
+        let puts = guarded.into_iter().map(|(puts, held, guard)| async move {
+            let guard = if conditions { guard } else { Guard::Free };
+            self.put_cell(puts, &held.key, guard).await
+        });
+        stream::iter(puts).buffer_unordered(self.at_once()).try_collect().await
+    }
+
+    fn guard(&self, held: &mut Held) -> Result<Guard> {
+        let origin = held.slot.origin.take();
+        let Key { var, cell } = &held.key;
+        let (target, _) = self.target(*var)?;
+        let committed = lock(&self.rivals.known).shapes.get(var).cloned();
+        let is_inside =
+            |shape: Vec<u64>| cell.is_empty() || target.encoding.grid.clipped_region(cell, &shape).is_some();
+        Ok(match origin {
+            _ if !committed.is_some_and(is_inside) => Guard::New,
+            Some(stored) => Guard::As(stored),
+            None => Guard::Free,
+        })
+    }
+
+    async fn put_cell(&self, mut puts: Vec<Put>, key: &Key, guard: Guard) -> Result<()> {
+        self.check_keys(&puts)?;
+        let (object, body) = match (puts.pop(), puts.is_empty()) {
+            (Some(Put::Object { object, body }), true) => (object, body),
+            (put, _) => return self.output.put_all(puts.into_iter().chain(put).collect()).await,
+        };
+        let when = match &guard {
+            Guard::Free | Guard::As(Stored::There(_) | Stored::Values(_) | Stored::Bytes(.., None)) => {
+                Precondition::None
+            }
+            Guard::New | Guard::As(Stored::Absent) => Precondition::Absent,
+            Guard::As(Stored::Bytes(.., Some(tag))) => Precondition::Matches(tag.clone()),
+        };
+        match self.output.put_when(&object, body.clone(), when).await {
+            Err(error) if is_conflict(&error) => self.put_over(&object, body, key, &guard).await,
+            done => done.map(|_| ()),
+        }
+    }
+
+    /// Puts a chunk that somebody else changed meanwhile: what they changed is taken over.
+    async fn put_over(&self, object: &ObjectId, ours: Bytes, key: &Key, guard: &Guard) -> Result<()> {
+        let mut last = overtaken(object);
+        for attempt in 0..ATTEMPTS {
+            // Read first, then asked: who comes first puts only after it told so, and so is not in what was read.
+            let theirs = self.output.get(object).await?;
+            if self.is_first().await? == Some(false) {
+                return Err(overtaken(&self.rivals.deciding().unwrap_or_else(|| object.clone())));
+            }
+            let (body, when) = match (theirs, guard) {
+                (None, _) => (ours.clone(), Precondition::Absent),
+                (Some(theirs), Guard::As(base)) => {
+                    let merged = self.merged(key, base, &ours, &theirs.bytes).await?;
+                    (merged, Precondition::Matches(theirs.tag))
+                }
+                // What a killed writer left is replaced.
+                (Some(theirs), _) => (ours.clone(), Precondition::Matches(theirs.tag)),
+            };
+            match self.output.put_when(object, body, when).await {
+                Err(error) if is_conflict(&error) => last = error,
+                done => return done.map(|_| ()),
+            }
+            self.output.pause(Duration::from_millis(10 << attempt.min(6))).await?;
+        }
+        Err(last)
+    }
+
+    /// The elements that this writer changed, and all others as they are now.
+    async fn merged(&self, key: &Key, base: &Stored, ours: &Bytes, theirs: &Bytes) -> Result<Bytes> {
+        let (target, model) = self.target(key.var)?;
+        let mut cells = Cells::new(key.cell.len());
+        cells.push(&key.cell);
+        let work = [Work { var: key.var, cells }];
+        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let puts = self.session.shared.workers.with(|worker| {
+            let mut elements = |stored: &Stored| {
+                let buffers = (&mut worker.encoded, &mut worker.scratch);
+                self.load((&target, &model), &key.cell, stored, buffers)
+            };
+            let base = elements(base)?;
+            let ours = elements(&Stored::Bytes(ours.clone(), 0, None))?;
+            let theirs = elements(&Stored::Bytes(theirs.clone(), 0, None))?;
+            let merged = merge(&base, &ours, theirs, target.element)?;
+            self.store_contents((&target, &model), key, &merged, &prepared, worker)
+        })?;
+        let body = puts.into_iter().find_map(|put| match put {
+            Put::Object { body, .. } => Some(body),
+            _ => None,
+        });
+        body.ok_or_else(|| Error::internal("a chunk that is no object"))
+    }
+
+    /// Refuses keys that the store does not take.
+    fn check_keys(&self, puts: &[Put]) -> Result<()> {
+        puts.iter().try_for_each(|put| match put {
+            Put::Object { object, .. } => self.check_key(object, object.key().len()),
+            _ => Ok(()),
+        })
+    }
+
+    fn check_key(&self, object: &ObjectId, len: usize) -> Result<()> {
+        let most = self.store.longest_key();
+        if len <= most {
+            return Ok(());
+        }
+        let message = format!("a key of {len} bytes: the store takes at most {most}");
+        Err(Error::invalid(message).at_object(object))
+    }
+
+    /// Refuses variables whose longest key the store does not take, before anything is put.
+    pub(super) fn check_longest_keys(&self, model: &Model) -> Result<()> {
+        if self.output.local().is_some() || self.store.longest_key() == usize::MAX {
+            return Ok(());
+        }
+        let root = self.rivals.root();
+        for var in model.variables() {
+            let path = model.variable_path(var);
+            // The shortest of what is put there: a document, a chunk.
+            let chunk = (2 * model.shape(var).len()).saturating_sub(1);
+            let len = root.key().len() + path.len() + 1 + chunk.max(".zattrs".len());
+            let object = root.child(path.trim_start_matches('/'));
+            self.check_key(&object, len).map_err(|error| error.at_path(path))?;
+        }
+        Ok(())
+    }
+
+    fn at_once(&self) -> usize {
+        self.store.facts().concurrency.max(1)
+    }
+}
+
+impl Rivals {
+    fn root(&self) -> ObjectId {
+        let key = self.probe.key();
+        let root = key.strip_suffix(PROBE).unwrap_or(key).trim_end_matches('/');
+        ObjectId::new(self.probe.store.clone(), root)
+    }
+}
+
+fn shapes(model: &Model) -> HashMap<VarId, Vec<u64>> {
+    model.variables().into_iter().map(|var| (var, model.shape(var))).collect()
+}
+
+fn is_conflict(error: &Error) -> bool {
+    error.kind() == ErrorKind::Conflict
+}
+
+fn overtaken(object: &ObjectId) -> Error {
+    let message = "was changed by another program since it was opened for update: open it again";
+    Error::new(ErrorKind::Conflict, message).at_object(object)
+}
+
+/// What is said where two writers would lose each other's elements.
+fn unguarded() -> Error {
+    Error::unsupported(
+        "writing a part of a chunk: the store ignores conditions on puts, and what another program writes into the \
+         same chunk could be lost; write whole chunks, or declare the writes aligned",
+    )
+}
+
+/// A number that no other writer has.
+fn any_number() -> u32 {
+    let random = RandomState::new().build_hasher().finish();
+    u32::try_from(random >> 32).unwrap_or_default()
+}
+
+/// Name of an object that never is there.
+const PROBE: &str = ".ncirrus-probe";
+/// How often a chunk is put over what others put meanwhile.
+const ATTEMPTS: u32 = 24;

@@ -1,0 +1,83 @@
+//! What two writers changed of one thing.
+use crate::convert;
+use crate::write::stage::Contents;
+use bytes::{BufMut, Bytes, BytesMut};
+use ncirrus_layout::{Error, Result};
+
+/// Elements that differ between `base` and `ours`, and all others as in `theirs`.
+pub(super) fn merge(
+    base: &Contents,
+    ours: &Contents,
+    theirs: Contents,
+    element: Option<usize>,
+) -> Result<Contents> {
+    match (base, ours, theirs) {
+        (Contents::Bytes(base), Contents::Bytes(ours), Contents::Bytes(mut theirs)) => {
+            let len = element.unwrap_or(1).max(1);
+            let changed = base.chunks(len).zip(ours.chunks(len)).zip(theirs.chunks_mut(len));
+            for ((base, ours), theirs) in changed {
+                if base != ours && ours.len() == theirs.len() {
+                    theirs.copy_from_slice(ours);
+                }
+            }
+            Ok(Contents::Bytes(theirs))
+        }
+        (Contents::Values(base), Contents::Values(ours), Contents::Values(mut theirs)) => {
+            let count = theirs.len();
+            let is_changed = |at: usize| base.slice(at..at + 1) != ours.slice(at..at + 1);
+            let indices: Vec<usize> =
+                (0..count).map(|at| if is_changed(at) { count + at } else { at }).collect();
+            theirs.extend_from(ours, 0..count);
+            Ok(Contents::Values(convert::take(&theirs, &indices)?))
+        }
+        _ => Err(Error::internal("a staged cell of another kind")),
+    }
+}
+
+/// The same JSON, with blanks after its first brace that stand for a number.
+pub(super) fn with_mark(body: &Bytes, number: u32) -> Option<Bytes> {
+    let rest = body.strip_prefix(b"{")?.trim_ascii_start();
+    let mut marked = BytesMut::with_capacity(rest.len() + 33);
+    marked.put_u8(b'{');
+    marked.extend((0..32).map(|bit| if number >> bit & 1 == 1 { b'\t' } else { b' ' }));
+    marked.put_slice(rest);
+    Some(marked.freeze())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ncirrus_model::Values;
+
+    #[test]
+    fn what_both_changed_is_taken_from_where_it_was_changed() {
+        let bytes = |bytes: &[u8]| Contents::Bytes(bytes.to_vec());
+        let merged = merge(
+            &bytes(&[1, 1, 2, 2, 3, 3]),
+            &bytes(&[1, 1, 2, 9, 3, 3]),
+            bytes(&[1, 8, 2, 2, 3, 3]),
+            Some(2),
+        );
+        assert!(matches!(merged, Ok(Contents::Bytes(merged)) if merged == [1, 8, 2, 9, 3, 3]));
+        let strings =
+            |list: &[&str]| Contents::Values(Values::String(list.iter().map(|text| Some(*text)).collect()));
+        let merged = merge(
+            &strings(&["a", "b", ""]),
+            &strings(&["a", "ours", ""]),
+            strings(&["theirs", "b", ""]),
+            None,
+        );
+        let wanted = strings(&["theirs", "ours", ""]);
+        assert_eq!(format!("{:?}", merged.ok()), format!("{:?}", Some(wanted)));
+    }
+
+    #[test]
+    fn a_claim_is_the_same_json() {
+        let marked = with_mark(&Bytes::from_static(b"{\"a\":1}"), 5).unwrap_or_default();
+        let text = String::from_utf8_lossy(&marked).into_owned();
+        assert_eq!((text.trim_start_matches(['{', ' ', '\t']), &text[..5]), ("\"a\":1}", "{\t \t "));
+        assert_ne!(with_mark(&marked, 6), Some(marked.clone()));
+        assert_eq!(with_mark(&marked, 6).map(|again| again.len()), Some(marked.len()));
+        assert_eq!(with_mark(&Bytes::from_static(b"[]"), 1), None);
+    }
+}

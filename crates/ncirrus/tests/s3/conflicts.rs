@@ -1,0 +1,268 @@
+//! Programs that change one dataset at the same time.
+use super::places::Place;
+use super::server::{Manners, Server, session};
+use ncirrus::{
+    Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, NodeId, OpenOptions,
+    Result, Selection, Session, Storage, Values,
+};
+use std::sync::Barrier;
+
+/// A kind of tree, with or without consolidated metadata.
+const KINDS: [(Kind, Option<Dialect>, bool); 3] =
+    [(Kind::NcZarr, None, true), (Kind::NcZarr, None, false), (Kind::Zarr3, None, true)];
+
+fn options(kind: (Kind, Option<Dialect>, bool)) -> CreateOptions {
+    CreateOptions { kind: Some(kind.0), dialect: kind.1, consolidated: kind.2, ..CreateOptions::default() }
+}
+
+/// Two variables with records, five of them, in chunks of four.
+fn create(url: &str, options: &CreateOptions, session: &Session) -> Result<()> {
+    let dataset = Dataset::create_with(url, options, session)?;
+    dataset.edit(|model| {
+        let root = model.root();
+        let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
+        let x = model.add_dimension(root, "x", DimensionLen::Fixed(8))?;
+        for name in ["one", "two"] {
+            let var = model.add_variable(root, name, Atomic::Int.into(), &[time, x])?;
+            model.variable_mut(var).unwrap().storage = Storage::Chunked(vec![4, 4]);
+        }
+        Ok(())
+    })?;
+    for name in ["/one", "/two"] {
+        let values = Values::Int((0..40).collect());
+        dataset.variable(name)?.write_values(&Selection::all(&[5, 8]), &values)?;
+    }
+    dataset.close()
+}
+
+fn update(url: &str, session: &Session) -> Result<Dataset> {
+    Dataset::update_with(url, &OpenOptions::default(), session)
+}
+
+/// Writes a record behind the last one that the writer knows.
+fn append(dataset: &Dataset, value: i32) -> Result<()> {
+    let last = dataset.variable("/one")?.shape()[0];
+    for name in ["/one", "/two"] {
+        let selection = Selection::slab(&[last, 0], &[1, 8]);
+        dataset.variable(name)?.write_values(&selection, &Values::Int(vec![value; 8]))?;
+    }
+    Ok(())
+}
+
+fn records(url: &str, session: &Session) -> Vec<Vec<i32>> {
+    let dataset = Dataset::open_with(url, &OpenOptions::default(), session).unwrap();
+    let read = |name: &str| dataset.variable(name).unwrap().read::<i32>().unwrap();
+    let (one, two) = (read("/one"), read("/two"));
+    assert_eq!(one, two, "both variables have the same records");
+    one.chunks(8).map(<[i32]>::to_vec).collect()
+}
+
+/// Every order in which two writers can open, write and commit.
+fn schedules() -> Vec<Vec<usize>> {
+    let choose = |mask: u32| (0..6).map(|at| usize::from(mask >> at & 1 == 1)).collect();
+    (0u32..64).filter(|mask| mask.count_ones() == 3).map(choose).collect()
+}
+
+/// A writer that appends a record, one step at a time.
+struct Appender<'a> {
+    url: &'a str,
+    session: &'a Session,
+    value: i32,
+    step: usize,
+    dataset: Option<Dataset>,
+    outcome: Result<()>,
+}
+
+impl Appender<'_> {
+    fn next(&mut self) {
+        let step = self.step;
+        self.step += 1;
+        let outcome = match (step, &self.dataset) {
+            (0, _) => update(self.url, self.session).map(|dataset| self.dataset = Some(dataset)),
+            (1, Some(dataset)) => append(dataset, self.value),
+            (_, Some(_)) => self.dataset.take().unwrap().close(),
+            _ => Ok(()),
+        };
+        if self.outcome.is_ok() {
+            self.outcome = outcome;
+        }
+    }
+}
+
+#[test]
+fn of_two_appenders_each_wins_or_is_told_in_every_order_of_steps() {
+    let (server, other) = (Server::start(), ());
+    let () = other;
+    let sessions = [server.session(), server.session()];
+    for (turn, kind) in KINDS.into_iter().enumerate() {
+        for (number, schedule) in schedules().into_iter().enumerate() {
+            let url = server.url(&format!("steps-{turn}-{number}"));
+            create(&url, &options(kind), &sessions[0]).unwrap();
+            let mut writers = [1, 2].map(|value| Appender {
+                url: &url,
+                session: &sessions[value as usize - 1],
+                value: -value,
+                step: 0,
+                dataset: None,
+                outcome: Ok(()),
+            });
+            schedule.iter().for_each(|who| writers[*who].next());
+            let records = records(&url, &sessions[0]);
+            let at = format!("{kind:?} {schedule:?}: {records:?}");
+            assert_eq!(records[..5].concat(), (0..40).collect::<Vec<i32>>(), "{at}");
+            let mut won = 0;
+            for writer in &writers {
+                let theirs = records[5..].iter().filter(|record| **record == [writer.value; 8]).count();
+                match &writer.outcome {
+                    Ok(()) => assert_eq!(theirs, 1, "the winner's record is there: {at}"),
+                    Err(error) => {
+                        assert_eq!((error.kind(), theirs), (ErrorKind::Conflict, 0), "{error:?}: {at}");
+                        assert!(error.to_string().contains("steps-"), "the object is named: {error}");
+                    }
+                }
+                won += usize::from(writer.outcome.is_ok());
+            }
+            assert!(won >= 1, "somebody wins: {at}: {:?}", writers.map(|writer| writer.outcome));
+            assert_eq!(records.len(), 5 + won, "{at}");
+        }
+    }
+}
+
+#[test]
+fn appenders_that_try_again_lose_no_record() {
+    let places = [Some(Place::here()), Place::moto().map(|(place, _)| place), Place::azurite()];
+    for place in places.into_iter().flatten() {
+        let url = place.url("again");
+        create(&url, &options(KINDS[0]), &place.session()).unwrap();
+        let start = Barrier::new(3);
+        std::thread::scope(|scope| {
+            for writer in 0..3 {
+                let (url, start, session) = (&url, &start, place.session());
+                scope.spawn(move || {
+                    start.wait();
+                    for turn in 0..2 {
+                        let value = -(writer * 10 + turn + 1);
+                        while let Err(error) = try_append(url, &session, value) {
+                            assert_eq!(error.kind(), ErrorKind::Conflict, "{error:?}");
+                        }
+                    }
+                });
+            }
+        });
+        let mut values: Vec<i32> =
+            records(&url, &place.session())[5..].iter().map(|record| record[0]).collect();
+        values.sort_unstable();
+        assert_eq!(values, [-22, -21, -12, -11, -2, -1], "{}", place.name);
+    }
+}
+
+fn try_append(url: &str, session: &Session, value: i32) -> Result<()> {
+    let dataset = match update(url, session) {
+        // What is read while another program commits may be of two states.
+        Err(error) if error.kind() == ErrorKind::Changed => {
+            return Err(ncirrus::Error::new(ErrorKind::Conflict, ""));
+        }
+        opened => opened?,
+    };
+    append(&dataset, value)?;
+    dataset.close()
+}
+
+#[test]
+fn parts_of_one_chunk_are_written_by_several_programs_at_once() {
+    for place in [Some(Place::here()), Place::moto().map(|(place, _)| place)].into_iter().flatten() {
+        let url = place.url("parts");
+        create(&url, &options(KINDS[0]), &place.session()).unwrap();
+        let start = Barrier::new(4);
+        std::thread::scope(|scope| {
+            for column in 0..4 {
+                let (url, start, session) = (&url, &start, place.session());
+                scope.spawn(move || {
+                    let dataset = update(url, &session).unwrap();
+                    start.wait();
+                    let variable = dataset.variable("/one").unwrap();
+                    let values = Values::Int(vec![-1 - i32::try_from(column).unwrap(); 5]);
+                    variable.write_values(&Selection::slab(&[0, column], &[5, 1]), &values).unwrap();
+                    dataset.close().unwrap();
+                });
+            }
+        });
+        let dataset = Dataset::open_with(&url, &OpenOptions::default(), &place.session()).unwrap();
+        let values: Vec<i32> = dataset.variable("/one").unwrap().read().unwrap();
+        for (row, columns) in values.chunks(8).enumerate() {
+            let first = i32::try_from(row * 8).unwrap();
+            assert_eq!(columns[..4], [-1, -2, -3, -4], "{}: row {row}", place.name);
+            assert_eq!(columns[4..], [first + 4, first + 5, first + 6, first + 7]);
+        }
+    }
+}
+
+#[test]
+fn of_two_creators_one_wins() {
+    for place in [Some(Place::here()), Place::moto().map(|(place, _)| place)].into_iter().flatten() {
+        for (number, kind) in KINDS.into_iter().enumerate() {
+            let url = place.url(&format!("created-{number}"));
+            let start = Barrier::new(2);
+            let outcomes = std::thread::scope(|scope| {
+                let creators = [0, 1].map(|_| {
+                    let (url, start, session) = (&url, &start, place.session());
+                    scope.spawn(move || {
+                        start.wait();
+                        create(url, &options(kind), &session)
+                    })
+                });
+                creators.map(|creator| creator.join().unwrap())
+            });
+            assert_eq!(
+                outcomes.iter().filter(|outcome| outcome.is_ok()).count(),
+                1,
+                "{}: {outcomes:?}",
+                place.name
+            );
+            let lost = outcomes.into_iter().find_map(Result::err).unwrap();
+            assert_eq!(lost.kind(), ErrorKind::Conflict, "{lost:?}");
+            assert_eq!(records(&url, &place.session()).concat(), (0..40).collect::<Vec<i32>>());
+        }
+    }
+}
+
+#[test]
+fn a_store_without_conditions_takes_whole_chunks_and_says_what_it_cannot() {
+    let server = Server::with(Manners { no_conditions: true, ..Manners::default() });
+    let session = session(&super::server::settings(&server.address, "any", "any"));
+    let url = server.url("unguarded");
+    create(&url, &options(KINDS[0]), &session).unwrap();
+    let dataset = update(&url, &session).unwrap();
+    let variable = dataset.variable("/one").unwrap();
+    variable.write_values(&Selection::slab(&[0, 0], &[4, 4]), &Values::Int(vec![7; 16])).unwrap();
+    let text = Attribute::text("note", "changed");
+    dataset
+        .edit(|model| {
+            model.attributes_mut(NodeId::Group(model.root())).unwrap().known_mut().put(text);
+            Ok(())
+        })
+        .unwrap();
+    dataset.sync().unwrap();
+    assert!(
+        dataset.warnings().iter().any(|warning| warning.contains("conditions")),
+        "{:?}",
+        dataset.warnings()
+    );
+    drop(dataset);
+    let dataset = update(&url, &session).unwrap();
+    let part = Selection::slab(&[0, 0], &[1, 1]);
+    dataset.variable("/one").unwrap().write_values(&part, &Values::Int(vec![8])).unwrap();
+    let refused = dataset.close().unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused:?}");
+    assert!(refused.to_string().contains("aligned"), "{refused}");
+    let aligned = OpenOptions { aligned: true, ..OpenOptions::default() };
+    let dataset = Dataset::update_with(&url, &aligned, &session).unwrap();
+    dataset.variable("/one").unwrap().write_values(&part, &Values::Int(vec![8])).unwrap();
+    dataset.close().unwrap();
+    assert_eq!(records_of(&url, &session)[..5], [8, 7, 7, 7, 4]);
+}
+
+fn records_of(url: &str, session: &Session) -> Vec<i32> {
+    let dataset = Dataset::open_with(url, &OpenOptions::default(), session).unwrap();
+    dataset.variable("/one").unwrap().read().unwrap()
+}

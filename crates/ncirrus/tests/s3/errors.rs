@@ -1,0 +1,135 @@
+//! What goes wrong says what it is, and shows no secret.
+use super::places::Place;
+use super::server::{KEY, Manners, SECRET, Server, session, settings};
+use ncirrus::{
+    Atomic, CreateOptions, Dataset, DimensionLen, Error, ErrorKind, Kind, OpenOptions, Selection, Session,
+    Values,
+};
+
+fn open(url: &str, session: &Session) -> Result<Dataset, Error> {
+    Dataset::open_with(url, &OpenOptions::default(), session)
+}
+
+fn create(url: &str, session: &Session) -> Result<(), Error> {
+    let options = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
+    let dataset = Dataset::create_with(url, &options, session)?;
+    dataset.edit(|model| {
+        let root = model.root();
+        let x = model.add_dimension(root, "x", DimensionLen::Fixed(4))?;
+        Ok(model.add_variable(root, "v", Atomic::Int.into(), &[x]).map(|_| ())?)
+    })?;
+    dataset.variable("/v")?.write_values(&Selection::all(&[4]), &Values::Int(vec![1, 2, 3, 4]))?;
+    dataset.close()
+}
+
+/// Everything that an error shows, none of which is secret.
+fn shown(error: &Error, secrets: &[&str]) -> String {
+    let mut text = format!("{error} {error:?} {error:#?}");
+    let mut cause = std::error::Error::source(error);
+    while let Some(deeper) = cause {
+        text.push_str(&format!(" {deeper} {deeper:?}"));
+        cause = deeper.source();
+    }
+    for secret in secrets {
+        assert!(!text.contains(secret), "a secret is shown: {text}");
+    }
+    assert!(
+        !text.contains("X-Amz-Signature") && !text.contains("Signature="),
+        "a signature is shown: {text}"
+    );
+    text
+}
+
+#[test]
+fn wrong_keys_are_told_apart() {
+    let server = Server::start();
+    let url = server.url("any");
+    let wrong = "this/is+not/the+secret+of/the+key+at+all";
+    for (key, secret, says) in
+        [("AKIDUNKNOWN", SECRET, "does not know the access key"), (KEY, wrong, "secret access key")]
+    {
+        let session = session(&settings(&server.address, key, secret));
+        for error in [open(&url, &session).unwrap_err(), create(&url, &session).unwrap_err()] {
+            let text = shown(&error, &[SECRET, wrong]);
+            assert_eq!(error.kind(), ErrorKind::Denied, "{text}");
+            assert!(error.to_string().contains(says), "{error}");
+        }
+        assert!(!format!("{:?}", settings(&server.address, key, secret).keys()).contains(secret));
+    }
+}
+
+#[test]
+fn a_missing_bucket_is_named() {
+    for place in [Some(Place::here()), Place::moto().map(|(place, _)| place)].into_iter().flatten() {
+        let secrets: Vec<&str> = place.secrets.iter().map(String::as_str).collect();
+        let session = place.session();
+        for error in [
+            open("s3://absent/data", &session).unwrap_err(),
+            create("s3://absent/data", &session).unwrap_err(),
+        ] {
+            shown(&error, &secrets);
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{}: {error:?}", place.name);
+            assert!(
+                error.to_string().contains("no such bucket") && error.to_string().contains("absent"),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn answers_of_amazon_are_explained() {
+    let server = Server::start();
+    create(&server.url("data"), &server.session()).unwrap();
+    let dataset = open(&server.url("data"), &server.session()).unwrap();
+    for (status, code, says) in [
+        (400, "AuthorizationHeaderMalformed", "region"),
+        (301, "PermanentRedirect", "region"),
+        (400, "ExpiredToken", "expired"),
+        (403, "RequestTimeTooSkewed", "clock"),
+        (403, "InvalidAccessKeyId", "access key"),
+        (403, "AccessDenied", "permission"),
+    ] {
+        server.behave(Manners { refuses: Some((status, code)), ..Manners::default() });
+        let session = server.session();
+        for error in [
+            open(&server.url("data"), &session).unwrap_err(),
+            dataset.variable("/v").unwrap().read::<i32>().unwrap_err(),
+        ] {
+            shown(&error, &[SECRET]);
+            assert!(error.to_string().contains(says), "{code}: {error}");
+        }
+    }
+}
+
+#[test]
+fn without_the_permission_to_list_what_is_absent_is_absent_for_a_probe_and_denied_for_a_chunk() {
+    let server = Server::start();
+    create(&server.url("data"), &server.session()).unwrap();
+    std::fs::remove_file(server.folder.path().join("bucket/data/v/0")).unwrap();
+    server.behave(Manners { no_lists: true, ..Manners::default() });
+    let dataset = open(&server.url("data"), &server.session()).unwrap();
+    let error = dataset.variable("/v").unwrap().read::<i32>().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Denied, "{error:?}");
+    assert!(error.to_string().contains("permission to list"), "{error}");
+}
+
+#[test]
+fn who_may_not_write_is_told_so() {
+    let Some((place, told)) = Place::moto() else { return };
+    create(&place.url("data"), &place.session()).unwrap();
+    let keys =
+        |who: &str| (told[who][0].as_str().unwrap().to_owned(), told[who][1].as_str().unwrap().to_owned());
+    let endpoint = told["endpoint"].as_str().unwrap();
+    let (key, secret) = keys("nobody");
+    let nobody = session(&settings(endpoint, &key, &secret));
+    let error = open(&place.url("data"), &nobody).unwrap_err();
+    shown(&error, &[&secret]);
+    assert_eq!(error.kind(), ErrorKind::Denied, "{error:?}");
+    let (key, secret) = keys("reader");
+    let reader = session(&settings(endpoint, &key, &secret));
+    assert_eq!(
+        open(&place.url("data"), &reader).unwrap().variable("/v").unwrap().read::<i32>().unwrap(),
+        [1, 2, 3, 4]
+    );
+}

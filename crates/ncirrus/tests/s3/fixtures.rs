@@ -1,0 +1,103 @@
+//! Every fixture goes to a server and comes back as it does from a directory.
+use super::places::Place;
+use crate::support::{difference, exact_cdl, open, temp};
+use ncirrus::{CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session, copy};
+use ncirrus_testkit::corpus::{corpus, program};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where a fixture comes from: `nc3` and `nc5` are made of its text, else a case of the corpus.
+const FIXTURES: [(&str, &str); 14] = [
+    ("basic", "nc3"),
+    ("json", "nc3"),
+    ("scalar", "nc3"),
+    ("special", "nc3"),
+    ("types", "nc5"),
+    ("fills", "nc5"),
+    ("chunks", "cases/nczarr-4.10.1/chunks/data"),
+    ("filters", "cases/nczarr-4.10.1/filters/data"),
+    ("filters_builtin", "cases/nczarr-4.10.1/filters_builtin/data"),
+    ("groups", "cases/zipmap-4.10.1/groups/data.zip"),
+    ("quantize", "cases/nczarr-4.9.2/quantize/data"),
+    ("strings", "cases/nczarr-4.10.1/strings/data"),
+    ("unlim", "cases/nczarr-4.10.1/unlim/data"),
+    ("unlim_default", "cases/nczarr-4.9.3/unlim_default/data"),
+];
+
+/// Name, kind, dialect, and how the name ends.
+type Way = (&'static str, Kind, Option<Dialect>, &'static str);
+
+const TREES: [Way; 7] = [
+    ("att", Kind::NcZarr, None, ""),
+    ("lc", Kind::NcZarr, Some(Dialect::Lc), ""),
+    ("uc", Kind::NcZarr, Some(Dialect::Uc), ""),
+    ("2018", Kind::NcZarr, Some(Dialect::D18), ""),
+    ("plain", Kind::Zarr2, None, ""),
+    ("nczarr3", Kind::Zarr3, None, ""),
+    ("v3", Kind::Zarr3, Some(Dialect::Plain), ""),
+];
+const FILES: [Way; 2] = [("zip", Kind::NcZarr, None, ".zip"), ("nc4", Kind::Nc4, None, ".nc")];
+const CLASSIC: [Way; 1] = [("nc5", Kind::Nc5, None, ".nc")];
+
+#[test]
+fn every_fixture_comes_back_from_a_server_that_checks_signatures() {
+    round_trips(&Place::here(), &FIXTURES, &TREES);
+}
+
+#[test]
+fn every_fixture_comes_back_from_moto() {
+    let Some((place, _)) = Place::moto() else { return };
+    // moto's server is slow: each fixture takes one of the trees.
+    for (number, fixture) in FIXTURES.iter().enumerate() {
+        round_trips(&place, &[*fixture], &[TREES[number % TREES.len()]]);
+    }
+}
+
+#[test]
+fn some_fixtures_come_back_from_azurite() {
+    let Some(place) = Place::azurite() else { return };
+    round_trips(&place, &FIXTURES[..3], &[TREES[0], TREES[6]]);
+}
+
+fn round_trips(place: &Place, fixtures: &[(&str, &str)], trees: &[Way]) {
+    let Some(root) = corpus("nczarr") else { return };
+    let (_folder, temp) = temp();
+    let session = place.session();
+    let mut failures = Vec::new();
+    for (name, from) in fixtures {
+        let Some(path) = source(&root, &temp, name, from) else { continue };
+        let source = open(&path, &session).unwrap();
+        let classic = if from.starts_with("nc") { &CLASSIC[..] } else { &[] };
+        for way in trees.iter().chain(&FILES).chain(classic) {
+            let name = format!("{name}-{}{}", way.0, way.3);
+            let here = temp.join(&name).to_str().unwrap().to_owned();
+            let there = place.url(&name);
+            let same = there_and_here(&source, (&there, &here), way, &session);
+            failures.extend(same.err().map(|reason| format!("{name}: {reason}")));
+        }
+    }
+    assert!(failures.is_empty(), "{}: {} failures:\n{}", place.name, failures.len(), failures.join("\n"));
+}
+
+fn there_and_here(source: &Dataset, urls: (&str, &str), way: &Way, session: &Session) -> Result<(), String> {
+    let create = CreateOptions { kind: Some(way.1), dialect: way.2, ..CreateOptions::default() };
+    let options = CopyOptions { create, ..CopyOptions::default() };
+    let text = |url: &str| {
+        copy(source, url, &options, session).map_err(|error| format!("copy to {url}: {error:?}"))?;
+        let stored = Dataset::open_with(url, &OpenOptions::default(), session);
+        Ok::<_, String>(exact_cdl(&stored.map_err(|error| format!("{error:?}"))?, "name"))
+    };
+    difference(&text(urls.1)?, &text(urls.0)?)
+}
+
+fn source(root: &Path, temp: &Path, name: &str, from: &str) -> Option<PathBuf> {
+    if from.starts_with("cases") {
+        return Some(root.join(from));
+    }
+    let ncgen = program("ncgen")?;
+    let made = temp.join(format!("{name}.nc"));
+    let cdl = root.join("cdl").join(format!("{name}.cdl"));
+    let status = Command::new(ncgen).args(["-k", from, "-o"]).args([&made, &cdl]).status().unwrap();
+    assert!(status.success(), "ncgen does not take {name}");
+    Some(made)
+}

@@ -1,0 +1,171 @@
+//! Writers that are killed after any put, what they leave, and how it is removed.
+use super::places::Place;
+use super::server::{Manners, Server, session, settings};
+use ncirrus::{
+    Atomic, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, OpenOptions, Result, Selection,
+    Session, Values, leftovers, removal, remove, remove_leftover,
+};
+
+const KINDS: [(Kind, Option<Dialect>, bool); 3] =
+    [(Kind::NcZarr, None, true), (Kind::NcZarr, None, false), (Kind::Zarr3, None, true)];
+
+fn create(url: &str, kind: (Kind, Option<Dialect>, bool), overwrite: bool, session: &Session) -> Result<()> {
+    let (consolidated, overwrite) = (kind.2, overwrite);
+    let options = CreateOptions {
+        kind: Some(kind.0),
+        dialect: kind.1,
+        consolidated,
+        overwrite,
+        ..CreateOptions::default()
+    };
+    let dataset = Dataset::create_with(url, &options, session)?;
+    dataset.edit(|model| {
+        let root = model.root();
+        let time = model.add_dimension(root, "time", DimensionLen::Unlimited(0))?;
+        Ok(model.add_variable(root, "v", Atomic::Int.into(), &[time]).map(|_| ())?)
+    })?;
+    append(&dataset, 1)?;
+    dataset.close()
+}
+
+fn append(dataset: &Dataset, value: i32) -> Result<()> {
+    let variable = dataset.variable("/v")?;
+    variable.write_values(&Selection::slab(&[variable.shape()[0]], &[2]), &Values::Int(vec![value; 2]))
+}
+
+fn update(url: &str, session: &Session) -> Result<()> {
+    let dataset = Dataset::update_with(url, &OpenOptions::default(), session)?;
+    append(&dataset, 2)?;
+    dataset.close()
+}
+
+fn values(url: &str, session: &Session) -> Result<Vec<i32>> {
+    Dataset::open_with(url, &OpenOptions::default(), session)?.variable("/v")?.read()
+}
+
+#[test]
+fn a_killed_creation_is_absent_or_whole_and_is_taken_over() {
+    let server = Server::start();
+    let session = server.session();
+    for (number, kind) in KINDS.into_iter().enumerate() {
+        for puts in 0.. {
+            let url = server.url(&format!("created-{number}-{puts}"));
+            server.behave(Manners { puts: Some(puts), ..Manners::default() });
+            let outcome = create(&url, kind, false, &session);
+            server.behave(Manners::default());
+            match values(&url, &session) {
+                Ok(values) => assert_eq!(values, [1, 1], "{kind:?} after {puts} puts"),
+                Err(error) => assert!(outcome.is_err(), "{kind:?} after {puts} puts: {error:?}"),
+            }
+            if outcome.is_ok() {
+                assert!((4..40).contains(&puts), "{puts} puts");
+                break;
+            }
+            create(&url, kind, true, &session)
+                .unwrap_or_else(|error| panic!("{kind:?} after {puts} puts: {error:?}"));
+            assert_eq!(values(&url, &session).unwrap(), [1, 1]);
+        }
+        assert!(!server.keys().iter().any(|key| key.contains(".ncirrus-")), "{:?}", server.keys());
+    }
+}
+
+#[test]
+fn a_killed_update_is_old_or_new_and_the_next_one_succeeds() {
+    let server = Server::start();
+    let session = server.session();
+    for (number, kind) in KINDS.into_iter().enumerate() {
+        for puts in 0.. {
+            let url = server.url(&format!("updated-{number}-{puts}"));
+            create(&url, kind, false, &session).unwrap();
+            server.behave(Manners { puts: Some(puts), ..Manners::default() });
+            let outcome = update(&url, &session);
+            server.behave(Manners::default());
+            let at = format!("{kind:?} after {puts} puts");
+            let left = values(&url, &session).unwrap_or_else(|error| panic!("{at}: {error:?}"));
+            if outcome.is_ok() {
+                assert_eq!(left, [1, 1, 2, 2], "{at}");
+                assert!((3..40).contains(&puts), "{at}");
+                break;
+            }
+            if left == [1, 1] {
+                update(&url, &session).unwrap_or_else(|error| panic!("{at}: the next writer: {error:?}"));
+            }
+            assert_eq!(values(&url, &session).unwrap(), [1, 1, 2, 2], "{at}");
+        }
+    }
+}
+
+#[test]
+fn a_killed_creation_is_in_the_way_until_it_is_cleaned() {
+    let server = Server::start();
+    let session = server.session();
+    create(&server.url("a/whole"), KINDS[0], false, &session).unwrap();
+    server.behave(Manners { puts: Some(3), ..Manners::default() });
+    create(&server.url("a/killed"), KINDS[0], false, &session).unwrap_err();
+    server.behave(Manners::default());
+    let refused = create(&server.url("a/killed"), KINDS[0], false, &session).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.to_string().contains("clean"), "{refused}");
+    let url = server.url("a");
+    let (found, _) = leftovers(&url, &session).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].place.ends_with("a/killed") && found[0].what.contains("unfinished dataset"),
+        "{found:?}"
+    );
+    remove_leftover(&url, &found[0], &session).unwrap();
+    assert!(!server.keys().iter().any(|key| key.starts_with("a/killed")), "{:?}", server.keys());
+    assert_eq!(values(&server.url("a/whole"), &session).unwrap(), [1, 1]);
+    create(&server.url("a/killed"), KINDS[0], false, &session).unwrap();
+}
+
+#[test]
+fn unfinished_uploads_are_found_and_ended() {
+    let Some((place, _)) = Place::moto() else { return };
+    let session = place.session();
+    for key in ["up/one.nc", "up/two & three.nc", "upper.nc"] {
+        place.begin_upload(key);
+    }
+    let (found, notes) = leftovers(&place.url("up"), &session).unwrap();
+    let mut places: Vec<&str> = found.iter().map(|one| one.place.rsplit('/').next().unwrap()).collect();
+    places.sort_unstable();
+    assert_eq!(places, ["one.nc", "two & three.nc"], "{found:?} {notes:?}");
+    for one in &found {
+        remove_leftover(&place.url("up"), one, &session).unwrap();
+    }
+    assert_eq!(leftovers(&place.url("up"), &session).unwrap().0, []);
+    assert_eq!(leftovers(&place.url("upper.nc"), &session).unwrap().0.len(), 1);
+}
+
+#[test]
+fn a_dataset_is_removed_and_nothing_beside_it() {
+    for place in [Some(Place::here()), Place::azurite()].into_iter().flatten() {
+        let session = place.session();
+        for key in ["d/b", "d/bc", "d/b2/inner"] {
+            create(&place.url(key), KINDS[0], false, &session).unwrap();
+        }
+        let url = place.url("d/b");
+        let removal = removal(&url, &session).unwrap();
+        assert!(
+            removal.is_tree && removal.keys.iter().all(|key| key.contains("/d/b/")),
+            "{:?}",
+            removal.keys
+        );
+        remove(&url, removal, &session).unwrap();
+        assert_eq!(values(&url, &session).unwrap_err().kind(), ErrorKind::NotFound);
+        for key in ["d/bc", "d/b2/inner"] {
+            assert_eq!(values(&place.url(key), &session).unwrap(), [1, 1], "{}", place.name);
+        }
+        let whole = ncirrus::removal(place.prefix.trim_end_matches('/'), &session).unwrap_err();
+        assert_eq!(whole.kind(), ErrorKind::Conflict, "{whole:?}");
+    }
+}
+
+#[test]
+fn secrets_are_in_no_error_of_a_writer_that_is_killed() {
+    let server = Server::with(Manners { puts: Some(2), ..Manners::default() });
+    let secret = super::server::SECRET;
+    let session = session(&settings(&server.address, super::server::KEY, secret));
+    let error = create(&server.url("x"), KINDS[0], false, &session).unwrap_err();
+    assert!(!format!("{error:?} {error}").contains(secret));
+}

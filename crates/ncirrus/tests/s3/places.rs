@@ -1,0 +1,180 @@
+//! The servers that tests run against: one in process, and others when they are installed.
+use super::server::{self, KEY, SECRET, Server};
+use ncirrus::Session;
+use ncirrus_testkit::corpus::{peers_python, required};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A server and a place on it.
+pub(crate) struct Place {
+    pub(crate) name: &'static str,
+    /// What a URL starts with, a slash at its end.
+    pub(crate) prefix: String,
+    pub(crate) settings: BTreeMap<String, String>,
+    /// Whether the secret of the settings would be found in a text.
+    pub(crate) secrets: Vec<String>,
+    _running: Running,
+}
+
+/// What ends with the test.
+enum Running {
+    Here(Box<Server>),
+    Program(Child, Option<tempfile::TempDir>),
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Self::Program(child, _) = self {
+            _ = child.kill();
+            _ = child.wait();
+        }
+    }
+}
+
+impl Place {
+    pub(crate) fn session(&self) -> Session {
+        server::session(&self.settings)
+    }
+
+    pub(crate) fn url(&self, key: &str) -> String {
+        format!("{}{key}", self.prefix)
+    }
+
+    /// Versions of an object, as boto3 lists them.
+    pub(crate) fn versions(&self, url: &str) -> Vec<String> {
+        let (bucket, key) = url.strip_prefix("s3://").unwrap().split_once('/').unwrap();
+        let list = format!(
+            "print(*[v['VersionId'] for v in s3.list_object_versions(Bucket={bucket:?}, Prefix={key:?})['Versions']])"
+        );
+        self.boto(&list).split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Begins an upload in parts and lets it be.
+    pub(crate) fn begin_upload(&self, key: &str) {
+        self.boto(&format!("s3.create_multipart_upload(Bucket='bucket', Key={key:?})"));
+    }
+
+    /// What a line of Python prints, in which `s3` is boto3's client.
+    fn boto(&self, line: &str) -> String {
+        let setting = |name: &str| &self.settings[name];
+        let client = format!(
+            "import boto3; s3 = boto3.client('s3', endpoint_url={:?}, region_name='us-east-1', aws_access_key_id={:?}, \
+             aws_secret_access_key={:?}); {line}",
+            setting("aws_endpoint_url"),
+            setting("aws_access_key_id"),
+            setting("aws_secret_access_key")
+        );
+        let output = Command::new(peers_python().unwrap()).args(["-c", &client]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// A server that checks signatures, in process.
+    pub(crate) fn here() -> Self {
+        let server = Server::start();
+        Self {
+            name: "s3s",
+            prefix: server.url(""),
+            settings: server::settings(&server.address, KEY, SECRET),
+            secrets: vec![SECRET.to_owned()],
+            _running: Running::Here(Box::new(server)),
+        }
+    }
+
+    /// moto, with its authorisation switched on.
+    pub(crate) fn moto() -> Option<(Self, Value)> {
+        let python = peers_python()?;
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/moto_server.py");
+        let mut child = Command::new(python)
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap();
+        let text = |name: &str| told[name].as_str().unwrap().to_owned();
+        let place = Self {
+            name: "moto",
+            prefix: "s3://bucket/".to_owned(),
+            settings: server::settings(&text("endpoint"), &text("key"), &text("secret")),
+            secrets: vec![text("secret")],
+            _running: Running::Program(child, None),
+        };
+        Some((place, told))
+    }
+
+    /// Azurite, Azure's own emulator.
+    pub(crate) fn azurite() -> Option<Self> {
+        let program = azurite()?;
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let child = Command::new("node")
+            .arg(program)
+            .args([
+                "--silent",
+                "--disableTelemetry",
+                "--skipApiVersionCheck",
+                "--blobHost",
+                "127.0.0.1",
+                "--blobPort",
+                &port.to_string(),
+            ])
+            .arg("--location")
+            .arg(folder.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for(port);
+        let endpoint = format!("http://127.0.0.1:{port}/{ACCOUNT}");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/azure_container.py");
+        let made =
+            Command::new("python3").arg(script).args([&endpoint, ACCOUNT, ACCOUNT_KEY, "container"]).status();
+        assert!(made.unwrap().success());
+        let settings = [
+            ("azure_storage_endpoint", endpoint),
+            ("azure_storage_account_name", ACCOUNT.to_owned()),
+            ("azure_storage_account_key", ACCOUNT_KEY.to_owned()),
+        ];
+        Some(Self {
+            name: "azurite",
+            prefix: "az://container/".to_owned(),
+            settings: settings.map(|(name, value)| (name.to_owned(), value)).into(),
+            secrets: vec![ACCOUNT_KEY.to_owned()],
+            _running: Running::Program(child, Some(folder)),
+        })
+    }
+}
+
+/// The account that every Azurite has, and its key, which is no secret.
+const ACCOUNT: &str = "devstoreaccount1";
+const ACCOUNT_KEY: &str =
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+
+fn azurite() -> Option<std::path::PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.node/node_modules/.bin/azurite-blob");
+    let named = std::env::var_os("NCIRRUS_PEERS_AZURITE").map_or(own, Into::into);
+    if named.exists() {
+        return Some(named);
+    }
+    assert!(!required(), "azurite is not installed");
+    println!("skipped: azurite is not installed");
+    None
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn wait_for(port: u16) {
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

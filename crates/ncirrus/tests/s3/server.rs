@@ -1,0 +1,213 @@
+//! A real server of Amazon's protocol, in process, over a temporary folder. Signatures are checked.
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH, IF_NONE_MATCH};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use ncirrus::Session;
+use ncirrus::store::StoreOptions;
+use s3s::Body;
+use s3s::auth::SimpleAuth;
+use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s_fs::FileSystem;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+
+/// Who may use the servers.
+pub(crate) const KEY: &str = "AKIDEXAMPLE";
+pub(crate) const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+/// The bucket that is there.
+pub(crate) const BUCKET: &str = "bucket";
+
+/// How a server differs from Amazon's.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Manners {
+    /// Takes everybody, and ignores conditions on puts.
+    pub(crate) no_conditions: bool,
+    /// Nobody may list: what is absent is denied.
+    pub(crate) no_lists: bool,
+    /// Answers everything with that status and code.
+    pub(crate) refuses: Option<(u16, &'static str)>,
+    /// Answers so many puts, and then none.
+    pub(crate) puts: Option<usize>,
+}
+
+/// The server, until the end of the test.
+pub(crate) struct Server {
+    pub(crate) address: String,
+    pub(crate) folder: tempfile::TempDir,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    folder: std::path::PathBuf,
+    service: S3Service,
+    manners: Mutex<Manners>,
+    /// Method, path and query of every request.
+    seen: Mutex<Vec<String>>,
+    /// What changes objects does so one after the other, as the file system behind does not check and put at once.
+    changing: tokio::sync::Mutex<()>,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::with(Manners::default())
+    }
+
+    pub(crate) fn with(manners: Manners) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(BUCKET)).unwrap();
+        let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
+        if !manners.no_conditions {
+            builder.set_auth(SimpleAuth::from_single(KEY, SECRET));
+        }
+        let shared = Shared {
+            folder: folder.path().to_path_buf(),
+            service: builder.build(),
+            manners: Mutex::new(manners),
+            seen: Mutex::default(),
+            changing: tokio::sync::Mutex::default(),
+        };
+        let shared = Arc::new(shared);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let serving = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+            runtime.unwrap().block_on(serve(TcpListener::from_std, listener, serving));
+        });
+        Self { address, folder, shared }
+    }
+
+    /// Method, path and query of the requests since the last call.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared.seen.lock().unwrap())
+    }
+
+    pub(crate) fn behave(&self, manners: Manners) {
+        *self.shared.manners.lock().unwrap() = manners;
+    }
+
+    pub(crate) fn url(&self, key: &str) -> String {
+        format!("s3://{BUCKET}/{key}")
+    }
+
+    pub(crate) fn session(&self) -> Session {
+        session(&settings(&self.address, KEY, SECRET))
+    }
+
+    /// Keys of all objects.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let (root, mut keys) = (self.folder.path().join(BUCKET), Vec::new());
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if entry.is_dir() {
+                    folders.push(entry);
+                } else {
+                    keys.push(entry.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
+                }
+            }
+        }
+        keys.sort();
+        keys
+    }
+}
+
+/// Settings of a server on this machine.
+pub(crate) fn settings(address: &str, key: &str, secret: &str) -> BTreeMap<String, String> {
+    let settings = [
+        ("aws_endpoint_url", address),
+        ("aws_access_key_id", key),
+        ("aws_secret_access_key", secret),
+        ("aws_region", "us-east-1"),
+    ];
+    settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+}
+
+pub(crate) fn session(settings: &BTreeMap<String, String>) -> Session {
+    let stores = StoreOptions { settings: settings.clone(), retries: 0, ..StoreOptions::default() };
+    Session::builder().threads(2).durable(false).stores(stores).build().unwrap()
+}
+
+async fn serve(
+    of: fn(std::net::TcpListener) -> std::io::Result<TcpListener>,
+    listener: std::net::TcpListener,
+    shared: Arc<Shared>,
+) {
+    let listener = of(listener).unwrap();
+    while let Ok((socket, _)) = listener.accept().await {
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            let answer = service_fn(move |request| {
+                let shared = Arc::clone(&shared);
+                async move { Ok::<_, Infallible>(shared.answer(request).await) }
+            });
+            _ = http1::Builder::new().serve_connection(TokioIo::new(socket), answer).await;
+        });
+    }
+}
+
+impl Shared {
+    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let method = request.method().clone();
+        self.seen.lock().unwrap().push(format!("{method} {}", request.uri()));
+        let manners = *self.manners.lock().unwrap();
+        if let Some((status, code)) = manners.refuses {
+            return refusal(status, code);
+        }
+        if manners.no_conditions {
+            [IF_MATCH, IF_NONE_MATCH, AUTHORIZATION]
+                .iter()
+                .for_each(|name: &HeaderName| _ = request.headers_mut().remove(name));
+        }
+        let is_change = method != Method::GET && method != Method::HEAD;
+        if is_change && !self.is_alive() {
+            return refusal(501, "Dead");
+        }
+        if request.uri().query().is_none() && self.is_folder(request.uri().path()) {
+            return if is_change { refusal(204, "Nothing") } else { refusal(404, "NoSuchKey") };
+        }
+        let is_list = request.uri().query().is_some_and(|query| query.contains("list-type"));
+        let changing = if is_change { Some(self.changing.lock().await) } else { None };
+        let answer = self.service.call(request.map(Body::from)).await;
+        drop(changing);
+        match answer {
+            Ok(answer) if manners.no_lists && (is_list || answer.status() == StatusCode::NOT_FOUND) => {
+                refusal(403, "AccessDenied")
+            }
+            Ok(answer) => answer,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+
+    /// Whether the file system has a folder there, of which Amazon's protocol knows nothing.
+    fn is_folder(&self, path: &str) -> bool {
+        let key = path.trim_start_matches('/').trim_end_matches('/').replace("%20", " ");
+        key.contains('/') && self.folder.join(key).is_dir()
+    }
+
+    /// Whether the server takes one more change.
+    fn is_alive(&self) -> bool {
+        match &mut self.manners.lock().unwrap().puts {
+            None => true,
+            Some(0) => false,
+            Some(left) => {
+                *left -= 1;
+                true
+            }
+        }
+    }
+}
+
+fn refusal(status: u16, code: &str) -> Response<Body> {
+    let xml = format!(
+        "<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>said by the server</Message></Error>"
+    );
+    let answer = Response::builder().status(status).header(CONTENT_TYPE, "application/xml");
+    answer.body(Body::from(xml)).unwrap()
+}

@@ -1,0 +1,275 @@
+//! Removing datasets, and what killed writers left.
+use super::remote;
+use crate::open::{as_it_is, local_path, open_url, path_error};
+use crate::store::Store;
+use crate::url::{Scheme, Url};
+use crate::{StoreOptions, marker, temporary};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A dataset that is to be removed: its keys, and nothing else.
+#[derive(Debug)]
+pub struct Removal {
+    /// Names of the files or objects that go.
+    pub keys: Vec<String>,
+    /// Whether there are markers of a dataset of many objects.
+    pub is_tree: bool,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Path(PathBuf),
+    Remote(Arc<dyn Store>, ObjectId),
+}
+
+/// What a killed writer left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// What it is, for people.
+    pub what: String,
+    /// Where it is.
+    pub place: String,
+    /// When it was changed last.
+    pub since: SystemTime,
+    how: How,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum How {
+    #[cfg(feature = "cloud")]
+    Upload(crate::cloud::Unfinished),
+    Tree(ObjectId),
+    Sign(ObjectId),
+    Path(PathBuf),
+}
+
+/// Finds out what removing the dataset at an address would remove; nothing is removed yet.
+///
+/// # Errors
+/// `NotFound` when there is nothing, `Conflict` for a whole bucket, `Unsupported` where nothing can be removed.
+pub async fn removal(address: &str, options: &StoreOptions) -> Result<Removal> {
+    let url = as_it_is(&Url::parse(address)?);
+    if url.scheme() == Scheme::File {
+        return of_path(local_path(&url));
+    }
+    let opened = open_url(&url, options).await?;
+    // A dataset in a zip file is removed with it.
+    let (store, root) = opened.container.unwrap_or((opened.store, opened.root));
+    if !store.facts().writable {
+        return Err(Error::unsupported("removing what can only be read").at_object(&url));
+    }
+    if root.key().is_empty() {
+        return Err(whole(&root));
+    }
+    let is_tree = remote::has_marker(store.as_ref(), &root).await?;
+    let mut keys = below(store.as_ref(), &root).await?;
+    if !is_tree && store.get(&root, &Want::Range(0..1)).await?.is_some() {
+        keys.push(root.clone());
+    }
+    if keys.is_empty() {
+        return Err(Error::not_found("nothing is there").at_object(&root));
+    }
+    keys.sort();
+    let keys = keys.iter().map(ToString::to_string).collect();
+    Ok(Removal { keys, is_tree, place: Place::Remote(store, root) })
+}
+
+fn whole(root: &ObjectId) -> Error {
+    Error::new(ErrorKind::Conflict, "a whole bucket is not removed").at_object(root)
+}
+
+fn of_path(path: PathBuf) -> Result<Removal> {
+    let metadata = fs::symlink_metadata(&path).map_err(|error| path_error(error, &path))?;
+    let mut keys = Vec::new();
+    let is_tree = metadata.is_dir() && marker::NAMES.iter().any(|name| path.join(name).exists());
+    files_below(&path, metadata.is_dir(), &mut keys)?;
+    keys.sort();
+    Ok(Removal { keys, is_tree, place: Place::Path(path) })
+}
+
+/// Links are not followed.
+fn files_below(path: &Path, is_folder: bool, keys: &mut Vec<String>) -> Result<()> {
+    if !is_folder {
+        keys.push(path.display().to_string());
+        return Ok(());
+    }
+    let mut folders = vec![path.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|error| path_error(error, &folder))? {
+            let entry = entry.map_err(|error| path_error(error, &folder))?;
+            let kind = entry.file_type().map_err(|error| path_error(error, &entry.path()))?;
+            match kind.is_dir() {
+                true => folders.push(entry.path()),
+                false => keys.push(entry.path().display().to_string()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every object below a prefix.
+async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ObjectId>> {
+    let (mut objects, mut prefixes) = (Vec::new(), vec![prefix.clone()]);
+    while let Some(prefix) = prefixes.pop() {
+        let mut page = None;
+        loop {
+            let listing = store.list(&prefix, page.as_deref()).await?;
+            for entry in listing.entries {
+                let list = if entry.is_prefix { &mut prefixes } else { &mut objects };
+                list.push(prefix.child(&entry.name));
+            }
+            page = listing.next;
+            if page.is_none() {
+                break;
+            }
+        }
+    }
+    Ok(objects)
+}
+
+impl Removal {
+    /// Removes it: the markers of a tree first, so that what is left at any moment is no dataset.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    pub async fn run(self) -> Result<()> {
+        match self.place {
+            Place::Remote(store, root) => remote::remove_dataset(store.as_ref(), &root).await,
+            Place::Path(path) => {
+                for name in marker::NAMES.iter().filter(|_| self.is_tree) {
+                    remove_path(&path.join(name))?;
+                }
+                remove_path(&path)
+            }
+        }
+    }
+}
+
+fn remove_path(path: &Path) -> Result<()> {
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if !crate::fault::is_absence(&error) => Err(path_error(error, path)),
+        _ => Ok(()),
+    }
+}
+
+/// Finds what killed writers left below (and at) an address, and what could not be looked for; nothing is removed.
+///
+/// # Errors
+/// `Unsupported` where nothing can be removed, else what listing fails with.
+pub async fn leftovers(address: &str, options: &StoreOptions) -> Result<(Vec<Leftover>, Vec<String>)> {
+    let url = as_it_is(&Url::parse(address)?);
+    match url.scheme() {
+        Scheme::File => Ok((in_folder(&local_path(&url))?, Vec::new())),
+        Scheme::Memory => Ok((Vec::new(), Vec::new())),
+        _ => in_bucket(&url, options).await,
+    }
+}
+
+/// Temporary files and directories directly in a folder.
+fn in_folder(folder: &Path) -> Result<Vec<Leftover>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| path_error(error, folder))? {
+        let path = entry.map_err(|error| path_error(error, folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if temporary::is_temporary(&name) {
+            let since = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
+            let since = since.map_err(|error| path_error(error, &path))?;
+            let (what, place) = ("unfinished file".to_owned(), path.display().to_string());
+            found.push(Leftover { what, place, since, how: How::Path(path) });
+        }
+    }
+    found.sort_by(|one, other| one.place.cmp(&other.place));
+    Ok(found)
+}
+
+#[cfg(not(feature = "cloud"))]
+async fn in_bucket(url: &Url, _: &StoreOptions) -> Result<(Vec<Leftover>, Vec<String>)> {
+    Err(Error::unsupported("object stores: built without the feature \"cloud\"").at_object(url))
+}
+
+#[cfg(feature = "cloud")]
+async fn in_bucket(url: &Url, options: &StoreOptions) -> Result<(Vec<Leftover>, Vec<String>)> {
+    let Some((store, root)) = crate::remote::bucket(url, options)? else {
+        return Err(Error::unsupported("removing what can only be read").at_object(url));
+    };
+    let (mut found, mut notes) = (begun(&store, &root).await?, Vec::new());
+    match store.unfinished(&root).await {
+        Ok(Some(uploads)) => found.extend(uploads.into_iter().map(|upload| Leftover {
+            what: "unfinished upload".to_owned(),
+            place: upload.object.to_string(),
+            since: upload.since,
+            how: How::Upload(upload),
+        })),
+        Ok(None) => {
+            notes.push("unfinished uploads are not looked for: the provider ends them itself".to_owned())
+        }
+        Err(error) => notes.push(error.to_string()),
+    }
+    Ok((found, notes))
+}
+
+/// Datasets whose creation was begun.
+#[cfg(feature = "cloud")]
+async fn begun(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<Leftover>> {
+    let objects = store.dated_below(root).await?;
+    let is_sign = |object: &ObjectId| object.name() == marker::BEGUN;
+    let mut found = Vec::new();
+    for (sign, since) in objects.iter().filter(|(object, _)| is_sign(object)) {
+        let key = sign.key().strip_suffix(marker::BEGUN).unwrap_or_default().trim_end_matches('/');
+        let (dataset, folder) = (ObjectId::new(sign.store.clone(), key), crate::key::folder(key));
+        if key.is_empty() {
+            continue;
+        }
+        let own = objects.iter().filter(|(object, _)| object.key().starts_with(&folder));
+        let is_whole =
+            objects.iter().any(|(object, _)| marker::below(&dataset).any(|marker| marker == *object));
+        let (count, last) = own.fold((0, *since), |(count, last), (_, since)| (count + 1, last.max(*since)));
+        let place = dataset.to_string();
+        found.push(match is_whole {
+            // Nothing but the sign is left over.
+            true => Leftover {
+                what: "sign of a creation that was ended".to_owned(),
+                place,
+                since: *since,
+                how: How::Sign(sign.clone()),
+            },
+            false => Leftover {
+                what: format!("unfinished dataset of {count} objects"),
+                place,
+                since: last,
+                how: How::Tree(dataset),
+            },
+        });
+    }
+    Ok(found)
+}
+
+impl Leftover {
+    /// Removes it.
+    ///
+    /// # Errors
+    /// `Denied`, `Io`.
+    pub async fn remove(&self, address: &str, options: &StoreOptions) -> Result<()> {
+        if let How::Path(path) = &self.how {
+            return remove_path(path);
+        }
+        let url = Url::parse(address)?;
+        #[cfg(feature = "cloud")]
+        if let Some((store, _)) = crate::remote::bucket(&url, options)? {
+            return match &self.how {
+                How::Upload(upload) => store.abandon(upload).await,
+                How::Tree(root) => remote::remove_dataset(&store, root).await,
+                How::Sign(sign) => store.delete(sign).await,
+                How::Path(path) => remove_path(path),
+            };
+        }
+        let _ = options;
+        Err(Error::unsupported("removing what can only be read").at_object(url))
+    }
+}
