@@ -33,11 +33,25 @@ pub(crate) fn install() -> Outcome {
         ("python3", "python3"),
         ("cc", "gcc"),
         ("udunits2", "udunits-bin"),
+        ("npm", "npm"),
     ])?;
+    azurite()?;
     python_packages("peers/requirements.txt")?;
     packages(&cfa_python(), "peers/cfa.txt")?;
     packages(&cf_python(), "peers/cf.txt")
 }
+
+/// Installs Azure's emulator into a folder of the project's own, unless `NCIRRUS_PEERS_AZURITE` names one.
+fn azurite() -> Outcome {
+    let is_there = project().join(".node/node_modules/.bin/azurite-blob").exists();
+    if is_there || std::env::var_os("NCIRRUS_PEERS_AZURITE").is_some() {
+        return Ok(());
+    }
+    command("npm", &["install", "--prefix", ".node", "--no-save", "--no-audit", "--no-fund", AZURITE], &[])
+}
+
+/// The emulator, pinned.
+const AZURITE: &str = "azurite@3.35.0";
 
 /// Installs Python packages into the project's own environment.
 pub(crate) fn python_packages(list: &str) -> Outcome {
