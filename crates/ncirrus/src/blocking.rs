@@ -2,7 +2,7 @@
 use crate::copy::Pair;
 use crate::dataset::{Dataset, State};
 use crate::{Atomic, Error, Result, Selection, Values, Variable};
-use ncirrus_engine::{Plan, StoredChunk};
+use ncirrus_engine::{FragmentCheck, FragmentInfo, Plan, StoredChunk};
 use ncirrus_layout::{Source, Tile};
 use ncirrus_model::{Attributes, Model, NodeId, Region, VarId};
 use ncirrus_store::Staged;
@@ -111,6 +111,18 @@ impl Dataset {
         let dataset = self.reader()?;
         let whole = Region::all(&dataset.model().shape(var));
         self.engine().block_on(dataset.tiles(var, &whole))
+    }
+
+    /// What a selection of an aggregated variable is put together from.
+    pub(crate) fn fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
+        let dataset = self.reader()?;
+        self.engine().block_on(dataset.fragments(var, selection))
+    }
+
+    /// The same, each with what is wrong with it.
+    pub(crate) fn check_fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentCheck>> {
+        let dataset = self.reader()?;
+        self.engine().block_on(dataset.check_fragments(var, selection))
     }
 
     /// Where the chunks of a selection lie.

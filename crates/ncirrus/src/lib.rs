@@ -45,7 +45,10 @@ pub use ncirrus_cdl as cdl;
 #[cfg(feature = "plugins")]
 pub use ncirrus_codec::PluginOptions;
 pub use ncirrus_codec::{CodecEntry, Ignored, Origin, Registry};
-pub use ncirrus_engine::{CopyPlan, Missing, Plan, Statistics, StoredChunk, convert};
+pub use ncirrus_engine::{
+    AbsentFragment, CopyPlan, FragmentCheck, FragmentInfo, FragmentKind, Missing, Plan, Statistics,
+    StoredChunk, convert,
+};
 pub use ncirrus_layout::{
     ChunkRef, Consolidated, Error, ErrorKind, Limits, Location, ObjectId, OpenOptions, Place, Result,
 };

@@ -1,4 +1,5 @@
 //! A variable and its values.
+mod fragments;
 mod mapped;
 
 pub use mapped::MappedArray;
