@@ -11,6 +11,7 @@ use ncirrus::store::config::{Environment, Key, Settings};
 use ncirrus::{Result, Session};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use trace::Trace;
 
 /// netCDF for the cloud: shows, copies and explains netCDF data of any kind, wherever they lie.
 ///
@@ -41,7 +42,7 @@ struct Cli {
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
     /// Tell of every request over a network, and of all of them at the end: on standard error, or in FILE. NCTRACING=1 does so, too; 2 also tells what is read.
-    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Session")]
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Session")]
     trace: Option<PathBuf>,
 }
 
@@ -66,9 +67,18 @@ enum Command {
 }
 
 impl Cli {
-    /// The session that the global options ask for.
-    fn session(&self) -> Result<Session> {
+    /// Runs the command, in a session and with a trace as the options and the configuration ask for.
+    fn run(&self) -> Result<ExitCode> {
         let settings = Settings::gather(Environment::of_process(), self.config.as_deref())?;
+        let _trace = Trace::start(self.trace.as_ref(), settings.count(Key::Trace))?;
+        let session = self.session(settings)?;
+        let outcome = run(&self.command, &session);
+        hint::notes(&session.notes());
+        outcome
+    }
+
+    /// The session that the global options ask for.
+    fn session(&self, settings: Settings) -> Result<Session> {
         let index_cache =
             self.index_cache.clone().or(settings.path(Key::IndexCacheFolder).map(PathBuf::from));
         let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
@@ -109,18 +119,7 @@ fn run(command: &Command, session: &Session) -> Result<ExitCode> {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let trace = match trace::Trace::start(cli.trace.as_ref()) {
-        Ok(trace) => trace,
-        Err(error) => return hint::report(&error),
-    };
-    let outcome = cli.session().and_then(|session| {
-        let outcome = run(&cli.command, &session);
-        hint::notes(&session.notes());
-        outcome
-    });
-    drop(trace);
-    match outcome {
+    match Cli::parse().run() {
         Ok(code) => code,
         Err(error) => hint::report(&error),
     }

@@ -36,13 +36,13 @@ struct Sums {
 
 impl Trace {
     /// Starts telling of requests: at level 1 of each, at level 2 also of what is read of stores on other machines.
-    /// `file` is what `--trace` names, empty for standard error.
-    pub(crate) fn start(file: Option<&PathBuf>) -> Result<Option<Self>> {
-        let level = level().max(file.is_some().into());
+    /// `file` is what `--trace` names, `-` for standard error.
+    pub(crate) fn start(file: Option<&PathBuf>, level: Option<u64>) -> Result<Option<Self>> {
+        let level = level.unwrap_or(0).max(file.is_some().into());
         if level == 0 {
             return Ok(None);
         }
-        let file = file.filter(|file| !file.as_os_str().is_empty()).map(|file| create(file)).transpose()?;
+        let file = file.filter(|file| file.as_os_str() != "-").map(|file| create(file)).transpose()?;
         let (file, sums) = (file.map(Mutex::new), Mutex::default());
         let shared = Arc::new(Shared { level, file, sums, start: Instant::now() });
         // Somebody may trace already.
@@ -66,15 +66,6 @@ impl Drop for Trace {
         );
         self.0.tell(&line);
     }
-}
-
-/// The level that the environment asks for (`nczarr.md` 9.3).
-fn level() -> u64 {
-    let variables = ["NCIRRUS_TRACE", "NCTRACING"].into_iter();
-    variables
-        .filter_map(|name| std::env::var(name).ok())
-        .find_map(|level| level.trim().parse().ok())
-        .unwrap_or(0)
 }
 
 fn create(path: &Path) -> Result<File> {
