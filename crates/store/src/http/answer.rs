@@ -110,7 +110,9 @@ pub(super) async fn read(
             None => part(response, want).await,
         },
         StatusCode::OK => whole(response, want, begun.as_ref(), store).await,
-        StatusCode::RANGE_NOT_SATISFIABLE if begun.is_none() => Ok(Ok(nothing_there(response.headers())?)),
+        StatusCode::RANGE_NOT_SATISFIABLE if begun.is_none() => {
+            Ok(Ok(nothing_there(response.headers(), want)?))
+        }
         StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED => Err(changed()),
         StatusCode::NOT_FOUND | StatusCode::GONE => Ok(Ok(Answer::Absent)),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Failure::lasting(Error::new(
@@ -223,8 +225,14 @@ async fn fill(response: Answered, mut begun: Begun, want: &Want, most: u64) -> R
 }
 
 /// The range starts behind the end of the object.
-fn nothing_there(headers: &HeaderMap) -> Result<Answer, Failure> {
-    let size = text(headers, &CONTENT_RANGE).and_then(|place| place.strip_prefix("bytes */")?.parse().ok());
+fn nothing_there(headers: &HeaderMap, want: &Want) -> Result<Answer, Failure> {
+    // From the first byte on, or the last, there is nothing in an empty object alone.
+    let is_empty = matches!(
+        want,
+        Want::Range(Range { start: 0, .. }) | Want::Parse(Range { start: 0, .. }) | Want::Suffix(_)
+    );
+    let told = text(headers, &CONTENT_RANGE).and_then(|place| place.strip_prefix("bytes */")?.parse().ok());
+    let size = told.or(is_empty.then_some(0));
     let Some(size) = size else {
         return Err(Failure::lasting(Error::malformed("server refused the range without telling the size")));
     };
