@@ -1,15 +1,17 @@
 //! Datasets survive the way through every dialect and place, but for the losses that the dialect is known for.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#[path = "support/fixtures.rs"]
+mod fixtures;
 mod support;
 
+use fixtures::{FIXTURES, exact, source};
 use ncirrus::{
     Atomic, Attribute, Attributes, CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session,
     TypeRef, Values, copy,
 };
-use ncirrus_testkit::corpus::{corpus, program};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use support::{cdl_of, difference, session, temp, values};
+use ncirrus_testkit::corpus::corpus;
+use std::path::Path;
+use support::{difference, session, temp, values};
 
 /// What a dialect cannot hold (`docs/formats/nczarr.md`).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,24 +62,6 @@ const WAYS: [Way; 9] = [
     way("nc4", Kind::Nc4, None, true, &[]),
 ];
 
-/// Where a fixture comes from: `nc3` and `nc5` are made of its text, else a case of the corpus.
-const FIXTURES: [(&str, &str); 14] = [
-    ("basic", "nc3"),
-    ("json", "nc3"),
-    ("scalar", "nc3"),
-    ("special", "nc3"),
-    ("types", "nc5"),
-    ("fills", "nc5"),
-    ("chunks", "cases/nczarr-4.10.1/chunks/data"),
-    ("filters", "cases/nczarr-4.10.1/filters/data"),
-    ("filters_builtin", "cases/nczarr-4.10.1/filters_builtin/data"),
-    ("groups", "cases/zipmap-4.10.1/groups/data.zip"),
-    ("quantize", "cases/nczarr-4.9.2/quantize/data"),
-    ("strings", "cases/nczarr-4.10.1/strings/data"),
-    ("unlim", "cases/nczarr-4.10.1/unlim/data"),
-    ("unlim_default", "cases/nczarr-4.9.3/unlim_default/data"),
-];
-
 #[test]
 fn every_fixture_survives_every_dialect_and_place() {
     let Some(root) = corpus("nczarr") else { return };
@@ -120,18 +104,6 @@ fn no_fixture_is_forgotten() {
     let mut known = FIXTURES.map(|(name, _)| name);
     known.sort_unstable();
     assert_eq!(names, known);
-}
-
-fn source(root: &Path, temp: &Path, name: &str, from: &str) -> Option<PathBuf> {
-    if from.starts_with("cases") {
-        return Some(root.join(from));
-    }
-    let ncgen = program("ncgen")?;
-    let made = temp.join(format!("{name}.nc"));
-    let cdl = root.join("cdl").join(format!("{name}.cdl"));
-    let status = Command::new(ncgen).args(["-k", from, "-o"]).args([&made, &cdl]).status().unwrap();
-    assert!(status.success(), "ncgen does not take {name}");
-    Some(made)
 }
 
 struct Trip<'a> {
@@ -318,16 +290,4 @@ fn ordered(names: impl Iterator<Item = String>, losses: &[Loss]) -> Vec<String> 
 
 fn equal<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, got: &T) -> Result<(), String> {
     if expected == got { Ok(()) } else { Err(format!("{what}: {expected:?}, got {got:?}")) }
-}
-
-/// Everything as text, in the words for netCDF-4 whatever the kind.
-fn exact(dataset: &Dataset) -> String {
-    let change = |options: &mut ncirrus::cdl::Options| {
-        options.float_digits = Some(9);
-        options.double_digits = Some(17);
-        options.classic = false;
-    };
-    let (text, whole) = cdl_of(dataset, "name", change).unwrap();
-    assert!(whole, "{}: a member cannot be read:\n{text}", dataset.url());
-    text
 }

@@ -1,5 +1,5 @@
 //! A small server that takes objects as Amazon's does, in parts too, for tests. It keeps them in files.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::net::{TcpListener, TcpStream};
@@ -69,7 +69,7 @@ impl Shared {
     }
 
     fn answer(&self, head: &Head, body: &mut dyn Read) -> Vec<u8> {
-        let object = self.folder.join(head.path.trim_start_matches('/').replace('/', "%"));
+        let object = self.file(head.path.trim_start_matches('/'));
         let part = |id: &str, number: &str| self.folder.join(format!("{id}.{number}"));
         match (head.method.as_str(), head.query.get("uploadId"), head.query.get("partNumber")) {
             ("POST", None, _) if head.query.contains_key("uploads") => {
@@ -81,14 +81,20 @@ impl Shared {
                 std::io::copy(body, &mut File::create(part(id, number)).unwrap()).unwrap();
                 reply("200 OK", &format!("ETag: \"{number}\"\r\n"), b"")
             }
+            ("POST", Some(id), _) if !part(id, "1").exists() => {
+                reply("404 Not Found", "", b"<Error><Code>NoSuchUpload</Code></Error>")
+            }
             ("POST", Some(id), _) => {
                 let mut file = File::create(&object).unwrap();
+                let mut count = 0;
                 for number in
                     (1..).map(|number| part(id, &number.to_string())).take_while(|path| path.exists())
                 {
                     std::io::copy(&mut File::open(&number).unwrap(), &mut file).unwrap();
                     fs::remove_file(number).unwrap();
+                    count += 1;
                 }
+                fs::write(parts(&object), count.to_string()).unwrap();
                 let tag = tag(&object).unwrap();
                 let xml = format!(
                     "<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>"
@@ -106,13 +112,92 @@ impl Shared {
                 reply("412 Precondition Failed", "", b"")
             }
             ("PUT", None, _) => {
+                let _ = fs::remove_file(parts(&object));
                 std::io::copy(body, &mut File::create(&object).unwrap()).unwrap();
                 reply("200 OK", &format!("ETag: {}\r\n", tag(&object).unwrap()), b"")
             }
+            ("DELETE", None, _) => {
+                let _ = fs::remove_file(&object);
+                reply("204 No Content", "", b"")
+            }
+            ("POST", None, _) if head.query.contains_key("delete") => {
+                let mut xml = String::new();
+                body.read_to_string(&mut xml).unwrap();
+                self.delete(head.path.trim_matches('/'), &xml)
+            }
+            ("GET", None, _) if head.query.contains_key("list-type") => self.list(head),
             ("GET" | "HEAD", None, _) => read(&object, head),
             (method, ..) => reply(&format!("405 No {method}"), "", b""),
         }
     }
+}
+
+impl Shared {
+    /// The file of an object at an address of bucket and key, which is as it stands in URLs.
+    fn file(&self, address: &str) -> PathBuf {
+        self.folder.join(decoded(address).replace('/', "%"))
+    }
+
+    fn delete(&self, bucket: &str, xml: &str) -> Vec<u8> {
+        let keys = xml.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
+        let mut deleted = String::new();
+        for key in keys {
+            let _ = fs::remove_file(self.folder.join(format!("{bucket}/{key}").replace('/', "%")));
+            deleted.push_str(&format!("<Deleted><Key>{key}</Key></Deleted>"));
+        }
+        reply("200 OK", "", format!("<DeleteResult>{deleted}</DeleteResult>").as_bytes())
+    }
+
+    /// All keys below a prefix, or the names up to the delimiter.
+    fn list(&self, head: &Head) -> Vec<u8> {
+        let value = |name: &str| head.query.get(name).map(|value| decoded(value)).unwrap_or_default();
+        let (prefix, delimiter) = (value("prefix"), value("delimiter"));
+        let bucket = format!("{}%", head.path.trim_matches('/'));
+        let files = fs::read_dir(&self.folder).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let keys = names.filter_map(|name| Some(name.strip_prefix(&bucket)?.replace('%', "/")));
+        let keys: BTreeSet<String> =
+            keys.filter(|key| key.starts_with(&prefix) && !key.ends_with(".parts")).collect();
+        let (mut contents, mut prefixes) = (String::new(), BTreeSet::new());
+        for key in &keys {
+            match key[prefix.len()..].split_once('/').filter(|_| !delimiter.is_empty()) {
+                Some((name, _)) => _ = prefixes.insert(format!("{prefix}{name}/")),
+                None => {
+                    let file = self.folder.join(format!("{bucket}{}", key.replace('/', "%")));
+                    let (size, tag) = (fs::metadata(&file).unwrap().len(), tag(&file).unwrap());
+                    contents.push_str(&format!(
+                        "<Contents><Key>{key}</Key><Size>{size}</Size><ETag>{tag}</ETag>\
+                         <LastModified>2000-01-01T00:00:00.000Z</LastModified></Contents>"
+                    ));
+                }
+            }
+        }
+        for prefix in prefixes {
+            contents.push_str(&format!("<CommonPrefixes><Prefix>{prefix}</Prefix></CommonPrefixes>"));
+        }
+        reply("200 OK", "", format!("<ListBucketResult>{contents}</ListBucketResult>").as_bytes())
+    }
+}
+
+/// What percent signs and two digits stand for.
+fn decoded(text: &str) -> String {
+    let mut out = Vec::new();
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'%' => {
+                let digits = [bytes.next().unwrap(), bytes.next().unwrap()];
+                u8::from_str_radix(std::str::from_utf8(&digits).unwrap(), 16).unwrap()
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(out).unwrap()
+}
+
+/// Where it stands of how many parts an object was made.
+fn parts(object: &Path) -> PathBuf {
+    object.with_added_extension("parts")
 }
 
 impl Head {
@@ -128,7 +213,8 @@ impl Head {
 fn tag(object: &Path) -> Option<String> {
     let metadata = fs::metadata(object).ok()?;
     let changed = metadata.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
-    Some(format!("\"{:x}-{:x}\"", metadata.len(), changed.as_nanos()))
+    let parts = fs::read_to_string(parts(object)).map(|count| format!("-{count}")).unwrap_or_default();
+    Some(format!("\"{:x}.{:x}{parts}\"", metadata.len(), changed.as_nanos()))
 }
 
 fn head(reader: &mut impl BufRead) -> Option<Head> {

@@ -48,6 +48,9 @@ fn answer(stream: TcpStream, folder: &Path, denied: Option<&str>) -> Option<()> 
 fn response(file: Option<&PathBuf>, range: Option<&str>) -> Vec<u8> {
     let plain = |status: &str| format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").into_bytes();
     let Some(file) = file else { return plain("403 Forbidden") };
+    if file.is_dir() {
+        return format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{INDEX}", INDEX.len()).into_bytes();
+    }
     let Ok(file) = File::open(file) else { return plain("404 Not Found") };
     let size = file.metadata().unwrap().len();
     let (status, start, end) = match range.and_then(|range| range.split_once('-')) {
@@ -69,6 +72,9 @@ fn response(file: Option<&PathBuf>, range: Option<&str>) -> Vec<u8> {
     part(file, start, len, &mut bytes).unwrap();
     bytes
 }
+
+/// What a folder looks like.
+const INDEX: &str = "<!DOCTYPE html>\n<html><head><title>Index</title></head><body></body></html>";
 
 fn part(mut file: File, start: u64, len: u64, out: &mut Vec<u8>) -> std::io::Result<()> {
     file.seek(SeekFrom::Start(start))?;

@@ -1,0 +1,47 @@
+//! Bad networks: everything is read and written as on good ones, or the error says what happened.
+#![cfg(all(feature = "http", feature = "cloud", feature = "zip"))]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+#[path = "support/fixtures.rs"]
+mod fixtures;
+#[path = "support/proxy.rs"]
+mod proxy;
+#[path = "support/s3.rs"]
+mod s3;
+#[path = "support/serve.rs"]
+mod serve;
+mod support;
+
+mod faults {
+    pub(crate) mod kinds;
+    pub(crate) mod reading;
+    pub(crate) mod writing;
+}
+
+use ncirrus::Session;
+use ncirrus_store::{Patience, StoreOptions};
+use proxy::{Harm, Rule};
+use std::time::Duration;
+
+/// A session that loses no time.
+fn session(change: impl FnOnce(&mut StoreOptions)) -> Session {
+    let patience = Patience {
+        first_wait: Duration::from_millis(1),
+        slowest: 10,
+        window: Duration::from_millis(500),
+        reserve: 100_000,
+        ..Patience::default()
+    };
+    let mut options = StoreOptions { patience, timeout: Duration::from_secs(10), ..StoreOptions::default() };
+    change(&mut options);
+    Session::builder().threads(2).durable(false).stores(options).build().unwrap()
+}
+
+/// Every tenth request is harmed.
+fn tenth(harms: &[Harm]) -> Rule {
+    Rule { harms: harms.to_vec(), one_in: 10, latency: Duration::ZERO, seed: 7 }
+}
+
+/// Nothing is harmed.
+fn good() -> Rule {
+    tenth(&[])
+}

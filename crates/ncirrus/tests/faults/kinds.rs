@@ -1,0 +1,108 @@
+//! What lies at an address is found by looking, in few requests.
+use crate::proxy::{Harm, Proxy, Rule};
+use crate::serve::serve;
+use crate::support::temp;
+use crate::{good, session};
+use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions};
+use std::path::Path;
+
+/// Requests for what does not belong to the kind that is found: the object for a tree, the tree for an object.
+const LOOKS: usize = 2;
+
+/// A dataset of that kind whose name does not tell it.
+fn make(path: &Path, kind: Kind) {
+    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session(|_| {})).unwrap();
+    let root = dataset.root();
+    root.add_dimension("x", DimensionLen::Fixed(5)).unwrap();
+    root.add_variable("v", Atomic::Short, &["x"]).unwrap().write_all(&[1_i16, 2, 3, 4, 5]).unwrap();
+    dataset.close().unwrap();
+}
+
+#[test]
+fn datasets_without_telling_names_are_found_in_two_requests_besides_their_own() {
+    let (_folder, temp) = temp();
+    for (name, kind, own) in [
+        ("nczarr", Kind::NcZarr, "/nczarr/"),
+        ("zarr3", Kind::Zarr3, "/zarr3/"),
+        ("hdf5", Kind::Nc4, "/hdf5"),
+        ("classic", Kind::Nc3, "/classic"),
+    ] {
+        make(&temp.join(name), kind);
+        let proxy = Proxy::start(&serve(&temp, None), good());
+        let url = format!("{}/{name}", proxy.address);
+        let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session(|_| {})).unwrap();
+        let is_own = |target: &str| if own.ends_with('/') { target.starts_with(own) } else { target == own };
+        let requests = proxy.requests();
+        let looks = requests.iter().filter(|request| !is_own(&request.target)).count();
+        assert!(looks <= LOOKS, "{name}: {requests:?}");
+        assert!(requests.len() <= LOOKS + 3, "{name}: {requests:?}");
+        assert_eq!(dataset.variable("v").unwrap().read::<i16>().unwrap(), [1, 2, 3, 4, 5], "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_dataset_is_told_in_few_requests() {
+    let (_folder, temp) = temp();
+    let page = b"<!DOCTYPE html>\n<html><body>Index of /data</body></html>";
+    std::fs::write(temp.join("page"), page).unwrap();
+    std::fs::write(temp.join("empty"), b"").unwrap();
+    std::fs::write(temp.join("noise"), b"0123456789").unwrap();
+    for (name, kind, told) in [
+        ("page", ErrorKind::Malformed, "an HTML page, not data"),
+        ("empty", ErrorKind::Malformed, "an empty object, not a dataset"),
+        ("noise", ErrorKind::Malformed, "not a dataset of a known format"),
+        ("", ErrorKind::Malformed, "an HTML page, not data"),
+        ("nothing", ErrorKind::NotFound, "no such object"),
+    ] {
+        let proxy = Proxy::start(&serve(&temp, None), good());
+        let url = format!("{}/{name}", proxy.address);
+        let error = Dataset::open_with(&url, &OpenOptions::default(), &session(|_| {})).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.message().starts_with(told), "{error}");
+        assert!(proxy.requests().len() <= 8, "{name}: {:?}", proxy.requests());
+    }
+}
+
+#[test]
+fn a_zip_file_is_known_by_its_first_bytes() {
+    let (_folder, temp) = temp();
+    make(&temp.join("x.zip"), Kind::NcZarr);
+    std::fs::rename(temp.join("x.zip"), temp.join("x")).unwrap();
+    let proxy = Proxy::start(&serve(&temp, None), good());
+    let url = format!("{}/x", proxy.address);
+    let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session(|_| {})).unwrap();
+    assert_eq!(dataset.variable("v").unwrap().read::<i16>().unwrap(), [1, 2, 3, 4, 5]);
+    let below = proxy.requests().iter().filter(|request| request.target != "/x").count();
+    assert!(below <= 7, "{:?}", proxy.requests());
+}
+
+#[test]
+fn a_server_without_ranges_is_warned_of_or_refused() {
+    let (_folder, temp) = temp();
+    make(&temp.join("x.nc"), Kind::Nc3);
+    let size = std::fs::metadata(temp.join("x.nc")).unwrap().len();
+    let rule = Rule { harms: vec![Harm::NoRange], one_in: 1, ..good() };
+    let proxy = Proxy::start(&serve(&temp, None), rule);
+    let url = format!("{}/x.nc", proxy.address);
+    let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session(|_| {})).unwrap();
+    let told = format!("{url}: its server does not know ranges; it was read whole ({size} bytes)");
+    assert_eq!(dataset.warnings(), [told]);
+    assert_eq!(dataset.variable("v").unwrap().read::<i16>().unwrap(), [1, 2, 3, 4, 5]);
+    assert_eq!(proxy.requests().len(), 1);
+    let small = session(|options| options.whole_bytes = 10);
+    let error = Dataset::open_with(&url, &OpenOptions::default(), &small).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+    assert!(
+        error.message().ends_with("more than the limit of 10 and its server does not know ranges"),
+        "{error}"
+    );
+}
+
+#[test]
+fn plain_http_is_read_only() {
+    let (_folder, temp) = temp();
+    let url = format!("{}/x.nc", serve(&temp, None));
+    let error = Dataset::create_with(&url, &CreateOptions::default(), &session(|_| {})).unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Unsupported, "plain HTTP is read-only"));
+}

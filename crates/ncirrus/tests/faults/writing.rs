@@ -1,0 +1,91 @@
+//! Writing to a server that speaks S3.
+use crate::fixtures::{FIXTURES, exact, source};
+use crate::proxy::{FAILING, Harm, Proxy, Rule};
+use crate::s3::S3;
+use crate::support::{open, temp};
+use crate::{good, session, tenth};
+use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session, copy};
+use ncirrus_store::Credentials;
+use ncirrus_testkit::corpus::corpus;
+
+fn anonymous() -> Session {
+    session(|options| options.credentials = Credentials::Anonymous)
+}
+
+fn send(from: &Dataset, to: &str, kind: Kind, session: &Session) -> ncirrus::Result<()> {
+    let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    copy(from, to, &CopyOptions { create, ..CopyOptions::default() }, session).map(|_| ())
+}
+
+#[test]
+fn all_fixtures_are_written_through_a_network_that_fails() {
+    let Some(root) = corpus("nczarr") else { return };
+    let (_folder, temp) = temp();
+    let bucket = temp.join("bucket");
+    std::fs::create_dir(&bucket).unwrap();
+    let server = S3::start(&bucket);
+    let harms = [&FAILING[..], &[Harm::Cut, Harm::Short]].concat();
+    let proxy = Proxy::start(&server.address, tenth(&harms));
+    let session = anonymous();
+    for (name, from) in FIXTURES {
+        let Some(path) = source(&root, &temp, name, from) else { continue };
+        let local = open(&path, &session).unwrap();
+        for kind in [Kind::NcZarr, Kind::Nc4] {
+            let place = format!("bucket/{name}-{kind:?}#mode=s3");
+            send(&local, &format!("{}/{place}", proxy.address), kind, &session).unwrap();
+            let there = format!("{}/{place}", server.address);
+            let there = Dataset::open_with(&there, &OpenOptions::default(), &session).unwrap();
+            assert_eq!(exact(&there), exact(&local), "{name} {kind:?}");
+        }
+    }
+    let requests = proxy.requests();
+    let harmed = requests.iter().filter(|request| request.harm.is_some()).count();
+    assert!(harmed * 20 > requests.len(), "{harmed} of {} harmed", requests.len());
+}
+
+#[test]
+fn whose_answers_are_lost_is_not_told_that_somebody_else_was_faster() {
+    let (_folder, temp) = temp();
+    let server = S3::start(&temp);
+    let session = anonymous();
+    let made = Dataset::create_with("memory://made/x", &nczarr(), &session).unwrap();
+    made.close().unwrap();
+    let local = Dataset::open_with("memory://made/x", &OpenOptions::default(), &session).unwrap();
+    let mut lost = 0;
+    for seed in 0..8 {
+        let rule = Rule { harms: vec![Harm::Unanswered], one_in: 3, seed, ..good() };
+        let proxy = Proxy::start(&server.address, rule);
+        send(&local, &format!("{}/bucket/{seed}#mode=s3", proxy.address), Kind::NcZarr, &session).unwrap();
+        let requests = proxy.requests();
+        lost += requests.iter().filter(|request| request.method == "PUT" && request.harm.is_some()).count();
+    }
+    assert!(lost >= 8, "{lost} answers to PUTs were lost");
+}
+
+fn nczarr() -> CreateOptions {
+    CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() }
+}
+
+#[test]
+fn a_service_that_never_works_is_told_of_and_not_hammered() {
+    let (_folder, temp) = temp();
+    let server = S3::start(&temp);
+    let rule = Rule { harms: vec![Harm::Status("503 Service Unavailable")], one_in: 1, ..good() };
+    let proxy = Proxy::start(&server.address, rule);
+    let session = session(|options| {
+        options.credentials = Credentials::Anonymous;
+        options.retries = 2;
+    });
+    let url = format!("{}/bucket/x#mode=s3", proxy.address);
+    let error =
+        Dataset::create_with(&url, &nczarr(), &session).and_then(|dataset| dataset.close()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io { retryable: true }, "{error}");
+    let told = "server answered 503 Service Unavailable; given up after 3 attempts in ";
+    assert!(error.message().starts_with(told), "{error}");
+    assert!(error.to_string().contains("/bucket/x"), "{error}");
+    let requests = proxy.requests();
+    let of_one = requests.iter().filter(|request| request.target == requests[0].target).count();
+    assert_eq!(of_one, 3, "{requests:?}");
+    assert!(server.requests().is_empty(), "nothing was passed on");
+    assert!(requests.len() <= 24, "{requests:?}");
+}
