@@ -54,7 +54,10 @@ impl Dataset {
     /// As [`open`](Self::open).
     pub fn open_with(url: &str, options: &OpenOptions, session: &Session) -> Result<Self> {
         let opened = session.wait_for_store(url, ncirrus_store::open(url, &session.stores))?;
-        let options = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
+        let mut options = OpenOptions { name: Some(opened.name.clone()), ..options.clone() };
+        for (name, value) in session.settings().substitutions() {
+            options.substitutions.entry(name.to_owned()).or_insert_with(|| value.value.clone());
+        }
         let dataset =
             session.engine.block_on(session.engine.open_opened(&opened, &session.drivers, &options))?;
         Ok(Self::new(session, url, opened.name, State::Reading(dataset)))
@@ -236,6 +239,23 @@ impl Dataset {
                 warnings.extend(open.writer.warnings());
                 warnings
             }
+        }
+    }
+
+    /// Fragments of aggregated variables that were not there when they were read since the dataset was opened, and whose
+    /// elements are missing values.
+    pub fn absent_fragments(&self) -> Vec<ncirrus_engine::AbsentFragment> {
+        match &self.0.state {
+            State::Reading(dataset) => dataset.absent_fragments(),
+            State::Writing(_) => Vec::new(),
+        }
+    }
+
+    /// The same in words, the first of them by name; `None` when there are none.
+    pub fn absence(&self) -> Option<String> {
+        match &self.0.state {
+            State::Reading(dataset) => dataset.absence(),
+            State::Writing(_) => None,
         }
     }
 

@@ -193,6 +193,7 @@ impl Settings {
     }
 
     /// What netCDF's files say of a dataset in a bucket.
+    #[cfg(feature = "cloud")]
     pub(crate) fn rc_of_bucket(&self, key: &str, bucket: &Bucket) -> Option<Value<&str>> {
         let entry = self.rc.find_in(key, bucket)?;
         Some(Value { value: &entry.value, origin: entry.origin.clone() })
@@ -230,6 +231,7 @@ impl Settings {
     }
 
     /// Where the value of a key came from, in words.
+    #[cfg(feature = "net")]
     pub(crate) fn told(&self, key: Key) -> String {
         match self.origin(key) {
             Some(origin @ Origin::File(..)) => format!("{key} in {origin}"),

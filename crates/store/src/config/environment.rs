@@ -64,6 +64,7 @@ impl Environment {
     }
 
     /// All variables that start so and are not empty.
+    #[cfg(feature = "cloud")]
     pub(crate) fn variables<'a>(&'a self, start: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         variables.filter(move |(name, value)| name.starts_with(start) && !value.is_empty())
@@ -117,6 +118,7 @@ impl Environment {
     }
 
     /// Whether Amazon's metadata service may be expected to answer.
+    #[cfg(feature = "cloud")]
     pub(crate) fn is_at_amazon(&self) -> bool {
         let is_off = self
             .variable("AWS_EC2_METADATA_DISABLED")

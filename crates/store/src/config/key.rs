@@ -59,15 +59,11 @@ keys! {
     Threads, "threads", Count, ["NCIRRUS_THREADS"], [], "threads that decode and encode";
     Memory, "memory", Size, ["NCIRRUS_MEMORY"], [], "bytes that reading and copying may hold";
     Handles, "handles", Count, ["NCIRRUS_HANDLES"], [], "files that are open at the same time";
-    Requests, "requests", Count, ["NCIRRUS_REQUESTS"], [], "requests in flight";
     Timeout, "timeout", Duration, ["NCIRRUS_TIMEOUT"], ["HTTP.READTIMEOUT", "HTTP.TIMEOUT"], "longest wait for an answer";
     ConnectTimeout, "connect_timeout", Duration, ["NCIRRUS_CONNECT_TIMEOUT"], ["HTTP.CONNECTTIMEOUT"], "longest wait for a connection";
     Retries, "retries", Count, ["NCIRRUS_RETRIES"], [], "how often a request is tried again";
-    PartSize, "part_size", Size, ["NCIRRUS_PART_SIZE"], [], "bytes of a part of an upload";
-    Parts, "parts", Count, ["NCIRRUS_PARTS"], [], "parts of an upload in flight";
     Scratch, "scratch", Path, ["NCIRRUS_SCRATCH"], [], "folder of files that are to be uploaded";
-    CacheFolder, "cache.folder", Path, ["NCIRRUS_CACHE"], [], "folder of the cache of remote blocks, and of arrays larger than memory";
-    CacheSize, "cache.size", Size, ["NCIRRUS_CACHE_SIZE"], [], "bytes of the files in it";
+    CacheFolder, "cache.folder", Path, ["NCIRRUS_CACHE"], [], "folder of arrays larger than memory";
     IndexCacheFolder, "index_cache.folder", Path, ["NCIRRUS_INDEX_CACHE"], [], "folder of headers and chunk indexes of remote datasets";
     IndexCacheSize, "index_cache.size", Size, ["NCIRRUS_INDEX_CACHE_SIZE"], [], "bytes of the files in it";
     PluginPath, "plugin_path", Text, ["HDF5_PLUGIN_PATH"], ["PLUGIN.PATH"], "folders of filter plugins";

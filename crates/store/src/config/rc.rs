@@ -98,6 +98,7 @@ impl Rc {
     }
 
     /// As [`Self::find`], for a dataset in a bucket.
+    #[cfg(feature = "cloud")]
     pub(super) fn find_in(&self, key: &str, bucket: &Bucket) -> Option<&Entry> {
         self.find_at(key, place(&in_bucket(bucket)).as_ref())
     }

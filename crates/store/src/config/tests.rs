@@ -118,6 +118,18 @@ fn each_key_has_its_row() {
 }
 
 #[test]
+fn each_key_and_its_variables_stand_in_the_documentation() {
+    let page = include_str!("../../../../docs/configuration.md");
+    for key in Key::all() {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{key}` |")));
+        let row = row.unwrap_or_else(|| panic!("{key} is not in the table"));
+        for name in key.variables() {
+            assert!(row.contains(&format!("`{name}`")), "{name} of {key}");
+        }
+    }
+}
+
+#[test]
 fn a_variable_that_cannot_be_understood_is_a_warning() {
     let settings = Settings::of_environment(Environment::default().with("NCIRRUS_MEMORY", "much"));
     assert_eq!(settings.size(Key::Memory), None);
