@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn beyond_the_reserve_ten_per_second_are_let_through() {
         let (bucket, start) = (Bucket::default(), Instant::now());
-        let waits: Vec<u64> = (0..5).map(|_| bucket.take(3, start).as_millis() as u64).collect();
+        let waits: Vec<u128> = (0..5).map(|_| bucket.take(3, start).as_millis()).collect();
         assert_eq!(waits, [0, 0, 0, 100, 200]);
         assert_eq!(bucket.take(3, start + Duration::from_millis(300)), Duration::ZERO);
     }

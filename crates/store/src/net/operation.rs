@@ -112,14 +112,14 @@ impl Operation {
         let since = *state.since.get_or_insert(now);
         let most = service.retries(failure.outlook == Outlook::Unreached);
         if state.failures > most {
-            return Err(state.summary(failure, now, None));
+            return Err(state.summary(&failure, now, None));
         }
         let patience = &service.patience;
         let wait = patience.wait(state.failures).saturating_add(failure.after.unwrap_or_default());
         let wait = wait.max(service.shared.bucket.take(patience.reserve, now));
         if now.saturating_duration_since(since).saturating_add(wait) > patience.longest {
             let asked = failure.after.filter(|after| *after > patience.longest);
-            return Err(state.summary(failure, now, asked));
+            return Err(state.summary(&failure, now, asked));
         }
         Ok(wait)
     }
@@ -139,7 +139,7 @@ impl State {
     }
 
     /// The failure, with what happened how often.
-    fn summary(&self, failure: Failure, now: Instant, asked: Option<Duration>) -> Failure {
+    fn summary(&self, failure: &Failure, now: Instant, asked: Option<Duration>) -> Failure {
         let mut message = failure.error.message().to_owned();
         if self.failures > 1 {
             let others: Vec<String> =
@@ -155,6 +155,6 @@ impl State {
             message = format!("{message}; the server asks to wait {} s", asked.as_secs());
         }
         let error = Error::new(ErrorKind::Io { retryable: true }, message);
-        Failure { error, outlook: Outlook::Final, ..failure }
+        Failure { error, outlook: Outlook::Final, after: failure.after, in_doubt: failure.in_doubt }
     }
 }

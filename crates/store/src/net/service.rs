@@ -147,18 +147,18 @@ impl Service {
         let len = answer::body_len(status, headers, asked);
         let mut body = Watched::new(body, len.as_ref().ok().copied().flatten(), pace, record);
         if let Err(failure) = len {
-            return Err(body.refuse(failure));
+            return Err(body.refuse(&failure));
         }
         if answer::is_passing(status) {
             let told = body.collect(TOLD).await.unwrap_or_default();
-            return Err(body.refuse(answer::passing(status, headers, &told)));
+            return Err(body.refuse(&answer::passing(status, headers, &told)));
         }
         if !needs_body {
             return Ok(http::Response::from_parts(parts, body));
         }
         let told = body.collect(if status.is_success() { REPLY } else { TOLD }).await?;
         match answer::check_code(status, headers, &told, asked) {
-            Err(failure) => return Err(body.refuse(failure)),
+            Err(failure) => return Err(body.refuse(&failure)),
             Ok(Code::Expired) => _ = body.operation().map(|operation| operation.note_expired()),
             Ok(Code::Other) => {}
         }

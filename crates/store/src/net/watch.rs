@@ -67,8 +67,8 @@ impl Watched {
     }
 
     /// Says why an answer that came is none.
-    pub(super) fn refuse(mut self, failure: Failure) -> Failure {
-        self.failed(&failure)
+    pub(super) fn refuse(mut self, failure: &Failure) -> Failure {
+        self.failed(failure)
     }
 
     /// What is asked for the requests of which this is an answer.
