@@ -96,6 +96,8 @@ pub(crate) struct Args {
     /// Print nothing but errors.
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    reading: super::reading::Reading,
 }
 
 /// Kinds by their short names.
@@ -156,7 +158,7 @@ enum DialectName {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let source = super::open(&args.source, session)?;
+    let source = args.reading.open(&args.source, session)?;
     if args.dry_run {
         let plans = ncirrus::plan_copy(&source, &args.target, &options(args)?, session)?;
         tell(&plans.losses);

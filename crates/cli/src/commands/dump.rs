@@ -64,6 +64,8 @@ pub(crate) struct Args {
     /// NcML instead of CDL (classic model only).
     #[arg(short = 'x')]
     ncml: bool,
+    #[command(flatten)]
+    reading: super::reading::Reading,
 }
 
 /// How indices are counted.
@@ -85,7 +87,7 @@ impl From<Indices> for cdl::IndexOrder {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let dataset = super::open(&args.url, session)?;
+    let dataset = args.reading.open(&args.url, session)?;
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     if args.kind {
         return finish(writeln!(out, "{}", dataset.kind()).and_then(|()| out.flush()));

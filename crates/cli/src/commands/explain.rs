@@ -18,10 +18,12 @@ pub(crate) struct Args {
     /// As JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: super::reading::Reading,
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let dataset = super::open(&args.url, session)?;
+    let dataset = args.reading.open(&args.url, session)?;
     let opening = session.statistics();
     let select = VariableSelect::parse(&args.variable)?;
     let variable = dataset.variable(&select.path)?;

@@ -20,6 +20,8 @@ pub(crate) struct Args {
     /// Attributes too.
     #[arg(short, long)]
     attributes: bool,
+    #[command(flatten)]
+    reading: super::reading::Reading,
 }
 
 const NAME: Style = Style::new().bold();
@@ -28,7 +30,7 @@ const QUIET: Style = Style::new().dimmed();
 const FAULT: Style = AnsiColor::Red.on_default();
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let dataset = super::open(&args.url, session)?;
+    let dataset = args.reading.open(&args.url, session)?;
     let info = ncirrus::info(&dataset)?;
     let mut out = anstream::stdout().lock();
     if args.json {

@@ -11,6 +11,7 @@ pub(crate) mod info;
 pub(crate) mod keys;
 pub(crate) mod ls;
 pub(crate) mod master;
+pub(crate) mod reading;
 pub(crate) mod reference;
 pub(crate) mod relocate;
 pub(crate) mod rm;

@@ -1,0 +1,36 @@
+//! Options on what is seen in a dataset that is read.
+use clap::Args;
+use ncirrus::{Dataset, OpenOptions, Result, Session};
+
+/// Options on what is seen in a dataset that is read.
+#[derive(Args)]
+pub(crate) struct Reading {
+    /// Show an aggregation as it is stored: the descriptions of its fragments, not their data.
+    #[arg(long, help_heading = "Aggregations")]
+    raw: bool,
+    /// Accept descriptions of fragments that break their convention, where their meaning is clear.
+    #[arg(long, help_heading = "Aggregations")]
+    lenient: bool,
+    /// What stands for ${NAME} in names of fragments; goes before what the dataset says. Once for each name.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair, help_heading = "Aggregations")]
+    substitute: Vec<(String, String)>,
+}
+
+impl Reading {
+    /// Opens the dataset that a command is about.
+    pub(crate) fn open(&self, url: &str, session: &Session) -> Result<Dataset> {
+        let options = OpenOptions {
+            raw: self.raw,
+            lenient: self.lenient,
+            substitutions: self.substitute.iter().cloned().collect(),
+            ..OpenOptions::default()
+        };
+        Dataset::open_with(url, &options, session)
+    }
+}
+
+fn parse_pair(text: &str) -> std::result::Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = pair.ok_or_else(|| format!("{text:?} is not of the form NAME=VALUE"))?;
+    Ok((name.to_owned(), value.to_owned()))
+}
