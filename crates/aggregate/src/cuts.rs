@@ -84,6 +84,22 @@ impl Cuts {
         self.count().checked_sub(1).map_or(0, |last| self.span(last).end)
     }
 
+    /// Whether every element of an axis of that length lies in a cell; takes a look at every cell.
+    pub(crate) fn covers(&self, len: u64) -> bool {
+        match self {
+            Self::Even { end, .. } => *end == len,
+            Self::Ends(ends) => ends.last().copied().unwrap_or(0) == len,
+            Self::Scaled { count, .. } if len.checked_rem(*count) == Some(0) => true,
+            Self::Scaled { .. } | Self::Spans(_) => {
+                let reached = (0..self.count()).try_fold(0, |reached, cell| {
+                    let span = self.span(cell);
+                    (span.start <= reached).then_some(span.end)
+                });
+                reached == Some(len)
+            }
+        }
+    }
+
     /// The elements of a cell; none past the last one.
     pub(crate) fn span(&self, cell: u64) -> Range<u64> {
         let at = usize::try_from(cell).unwrap_or(usize::MAX);

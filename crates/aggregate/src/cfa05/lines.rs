@@ -10,6 +10,10 @@ use std::ops::Range;
 const LINE: u64 = 1 << 12;
 /// So many places are looked at along a longer axis.
 const PROBES: u64 = 32;
+/// Matrices with no more partitions are read as a whole where a rule leaves questions.
+const SMALL: u64 = 1 << 16;
+/// Rules for more cells are believed without a look at every one.
+const MOST_CHECKED: u64 = 1 << 24;
 
 /// The places of partitions.
 pub(super) struct Locations<'a> {
@@ -44,7 +48,15 @@ impl<'a> Locations<'a> {
                 cuts => Ok(cuts),
             }
         })?;
-        Ok(cuts.into_iter().collect())
+        let cuts: Option<Vec<Cuts>> = cuts.into_iter().collect();
+        let covers = |(cuts, len): (&Cuts, &Option<u64>)| cuts.covers(len.unwrap_or_else(|| cuts.end()));
+        // What lies in no cell may yet lie in a partition of another line.
+        Ok(cuts.filter(|cuts| !self.is_small() || cuts.iter().zip(lengths).all(covers)))
+    }
+
+    /// Whether all partitions may be read where a rule leaves questions.
+    pub(super) fn is_small(&self) -> bool {
+        self.grid.iter().try_fold(1u64, |all, count| all.checked_mul(*count)).is_some_and(|all| all <= SMALL)
     }
 
     /// Every partition, read one by one.
@@ -111,7 +123,10 @@ fn cut(line: &Line, count: u64, len: Option<u64>) -> Option<Cuts> {
     let explains = |cuts: &Cuts| {
         line.iter().all(|(cell, span)| span.as_ref().is_none_or(|span| *span == cuts.span(*cell)))
     };
-    even(line, count, len).into_iter().chain(len.map(|len| Cuts::Scaled { len, count })).find(explains)
+    // A rule that is not written down is believed only when it leaves no element out.
+    let covers = |cuts: &Cuts| count > MOST_CHECKED || len.is_none_or(|len| cuts.covers(len));
+    let rules = even(line, count, len).into_iter().chain(len.map(|len| Cuts::Scaled { len, count }));
+    rules.filter(explains).find(covers)
 }
 
 /// Cells of one size, judged by the first defined one that is not the last.

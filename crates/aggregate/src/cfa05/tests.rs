@@ -82,8 +82,10 @@ fn undefined_partitions_are_missing() {
     places[2] = [NONE; 4];
     let opened = square(&places, &["a.nc", "b.nc", "", "d.nc"]).open();
     let tiles = opened.all("v").unwrap();
-    assert_eq!(seen(&tiles)[2], (vec![5, 0], "-".to_owned()));
-    assert_eq!(tiles[2].source, TileSource::Missing);
+    assert_eq!(
+        seen(&tiles),
+        expect(&[(&[0, 0], "a.nc"), (&[0, 2], "b.nc"), (&[5, 2], "d.nc"), (&[5, 0], "-")])
+    );
     let nothing = square(&[[NONE; 4]; 4], &["", "", "", ""]).open();
     assert!(nothing.all("v").unwrap().iter().all(|tile| tile.source == TileSource::Missing));
 }
@@ -99,6 +101,19 @@ fn partitions_in_no_grid_are_read_one_by_one() {
     );
     assert_eq!(fragment(&tiles[3]).index, [1, 1]);
     assert_eq!(seen(&opened.tiles("v", &[5, 1], &[1, 1]).unwrap()), expect(&[(&[5, 1], "d.nc")]));
+}
+
+#[test]
+fn partitions_beside_undefined_ones_may_reach_further() {
+    let mut places = REGULAR;
+    places[1] = [NONE; 4];
+    places[3] = [3, 10, 2, 4];
+    let opened = square(&places, &["a.nc", "", "c.nc", "d.nc"]).open();
+    assert_eq!(seen(&opened.tiles("v", &[3, 2], &[1, 1]).unwrap()), expect(&[(&[3, 2], "d.nc")]));
+    let short = [[0, 4, 0, 2], [0, 5, 2, 4], [5, 10, 0, 2], [5, 10, 2, 4]];
+    let opened = square(&short, &FILES).open();
+    assert_eq!(seen(&opened.tiles("v", &[4, 2], &[1, 1]).unwrap()), expect(&[(&[0, 2], "b.nc")]));
+    assert_eq!(seen(&opened.tiles("v", &[4, 0], &[1, 1]).unwrap()), expect(&[(&[4, 0], "-")]));
 }
 
 #[test]

@@ -80,8 +80,11 @@ impl Tiles {
         }
         let read = self.read(view, &touched.start, &touched.count)?;
         let mut fits = true;
+        let is_small = Locations::new(&self.columns, &self.grid).is_small();
         let tiles = touched.tiles(|cell, entry, region| {
             match self.place(&read, entry)? {
+                // Others may lie where this one should.
+                None if is_small => fits = false,
                 None => return Ok(TileSource::Missing),
                 Some(place) if place != *region => fits = false,
                 Some(_) => {}

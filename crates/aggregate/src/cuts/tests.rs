@@ -103,6 +103,15 @@ fn the_arithmetic_of_s3netcdf4_is_followed_to_the_element() {
 }
 
 #[test]
+fn cuts_know_whether_they_leave_elements_out() {
+    assert!(Cuts::Scaled { len: 49, count: 12 }.covers(49));
+    assert!(!Cuts::Scaled { len: 13, count: 6 }.covers(14));
+    assert!(Cuts::Spans(vec![0..4, 3..6]).covers(6));
+    assert!(!Cuts::Spans(vec![0..4, 5..6]).covers(6));
+    assert!(!Cuts::Even { size: 2, count: 6, end: 12 }.covers(13));
+}
+
+#[test]
 fn sizes_beyond_64_bits_are_refused() {
     assert!(Cuts::from_sizes(&[u64::MAX, 1]).is_err());
 }
