@@ -38,6 +38,10 @@ struct Cli {
     /// Read this configuration file instead of ~/.config/ncirrus/config.toml (`ncirrus config path`).
     #[arg(long, global = true, value_name = "FILE", help_heading = "Session")]
     config: Option<PathBuf>,
+    /// What fragments of aggregations do that are not there: fill (missing values, told of), error, or report (fill, told
+    /// of in full) [default: as the aggregation's convention has it].
+    #[arg(long, global = true, value_enum, value_name = "WHAT", help_heading = "Aggregations")]
+    absent: Option<commands::reading::Absent>,
     /// Do not wait for stable storage when copying (faster; a power failure may lose the output).
     #[arg(long, global = true, help_heading = "Session")]
     no_sync: bool,
@@ -87,6 +91,9 @@ impl Cli {
         }
         if let Some(memory) = self.memory {
             builder = builder.memory(memory);
+        }
+        if let Some(absent) = self.absent {
+            builder = builder.fragments_absent(absent.into());
         }
         if let (Some(folder), true) =
             (index_cache, self.index_cache.is_some() || self.index_cache_size.is_some())

@@ -87,7 +87,7 @@ impl Dataset {
         let mut warnings = self.inner.catalog.warnings();
         let index = self.inner.session.shared.index.as_ref();
         warnings.extend(index.and_then(|index| index.warning()).map(str::to_owned));
-        warnings.extend(self.absence_warning());
+        warnings.extend(self.absence());
         warnings.extend(self.store().warnings());
         warnings
     }

@@ -242,6 +242,23 @@ impl Dataset {
         }
     }
 
+    /// Fragments of aggregated variables that were not there when they were read since the dataset was opened, and whose
+    /// elements are missing values.
+    pub fn absent_fragments(&self) -> Vec<ncirrus_engine::AbsentFragment> {
+        match &self.0.state {
+            State::Reading(dataset) => dataset.absent_fragments(),
+            State::Writing(_) => Vec::new(),
+        }
+    }
+
+    /// The same in words, the first of them by name; `None` when there are none.
+    pub fn absence(&self) -> Option<String> {
+        match &self.0.state {
+            State::Reading(dataset) => dataset.absence(),
+            State::Writing(_) => None,
+        }
+    }
+
     /// The dataset's name: the last segment of the URL without its ending.
     pub fn name(&self) -> &str {
         &self.0.name

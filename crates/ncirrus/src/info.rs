@@ -1,7 +1,8 @@
 //! A summary of a dataset for people and programs.
 use crate::dump::codec_text;
-use crate::{CodecSpec, Dataset, Model, Result, Storage, TypeRef, Values};
+use crate::{CodecSpec, Dataset, Model, Result, Selection, Storage, TypeRef, Values};
 use ncirrus_codec::{Element, names};
+use ncirrus_engine::FragmentInfo;
 use ncirrus_model::{CodecSpace, GroupId, VarId};
 
 /// A summary of a dataset.
@@ -59,8 +60,21 @@ pub struct VariableInfo {
     pub stored_bytes: Option<u64>,
     /// Attributes: name and value in short.
     pub attributes: Vec<(String, String)>,
+    /// What it is put together from, if it is aggregated.
+    pub fragments: Option<FragmentsInfo>,
     /// Why the values cannot be read, if that is so.
     pub fault: Option<String>,
+}
+
+/// What an aggregated variable is put together from, in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FragmentsInfo {
+    /// Shape of the array of fragments.
+    pub shape: Vec<u64>,
+    /// Where the first of them is looked for.
+    pub first: Option<String>,
+    /// Where the last of them is looked for.
+    pub last: Option<String>,
 }
 
 /// Summarises a dataset; values of variables are not read.
@@ -111,9 +125,25 @@ fn variable_info(dataset: &Dataset, model: &Model, id: VarId) -> Option<Variable
         filters: variable.filters.iter().map(filter_in_short).collect(),
         raw_bytes: count.and_then(|count| count.checked_mul(model.packed_len(variable.ty)?)),
         stored_bytes: dataset.stored_bytes(id),
+        fragments: fragments_info(dataset, id, &shape),
         attributes: attributes_in_short(variable.attributes.known()),
         fault: variable.fault.as_ref().map(ToString::to_string),
         shape,
+    })
+}
+
+/// The array of fragments of an aggregated variable: told by the first and the last of them.
+fn fragments_info(dataset: &Dataset, id: VarId, shape: &[u64]) -> Option<FragmentsInfo> {
+    let one = vec![1; shape.len()];
+    let at = |start: Vec<u64>| dataset.fragments(id, &Selection::slab(&start, &one)).ok()?.pop();
+    let first = at(vec![0; shape.len()])?;
+    let last = at(shape.iter().map(|len| len.saturating_sub(1)).collect())?;
+    let is_aggregated = [&first, &last].iter().any(|fragment| !fragment.index.is_empty());
+    let place = |fragment: FragmentInfo| fragment.places.into_iter().next();
+    is_aggregated.then(|| FragmentsInfo {
+        shape: last.index.iter().map(|index| index + 1).collect(),
+        first: place(first),
+        last: place(last),
     })
 }
 
@@ -192,6 +222,7 @@ impl Info {
                 "name": variable.name, "type": variable.ty, "dimensions": variable.dimensions,
                 "shape": variable.shape, "chunks": variable.chunks, "filters": variable.filters,
                 "raw_bytes": variable.raw_bytes, "stored_bytes": variable.stored_bytes,
+                "fragments": variable.fragments.as_ref().map(FragmentsInfo::to_json),
                 "attributes": pairs(&variable.attributes), "fault": variable.fault,
             })
         };
@@ -211,5 +242,11 @@ impl Info {
             "name": self.name, "url": self.url, "kind": self.kind, "facts": facts, "warnings": self.warnings,
             "groups": self.groups.iter().map(group).collect::<Vec<_>>(),
         })
+    }
+}
+
+impl FragmentsInfo {
+    fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({"shape": self.shape, "first": self.first, "last": self.last})
     }
 }

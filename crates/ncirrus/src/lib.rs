@@ -40,7 +40,7 @@ pub use dataset::Dataset;
 pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
 pub use element::Element;
 pub use group::Group;
-pub use info::{GroupInfo, Info, VariableInfo, info, type_name};
+pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
 pub use ncirrus_cdl as cdl;
 #[cfg(feature = "plugins")]
 pub use ncirrus_codec::PluginOptions;

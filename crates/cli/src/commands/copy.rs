@@ -174,6 +174,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let report = ncirrus::copy(&source, &args.target, &options, session);
     bar.finish_and_clear();
     tell(&report?.losses);
+    super::reading::tell_absent(&source);
     Ok(ExitCode::SUCCESS)
 }
 

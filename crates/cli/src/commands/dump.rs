@@ -100,6 +100,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let summary = ncirrus::dump(&dataset, &mut out, &options)?;
     let flushed = out.flush();
     drop(out);
+    super::reading::tell_absent(&dataset);
     let faults = &summary.faults;
     faults.iter().for_each(|(path, reason)| complain(&format!("{path}: {reason}")));
     let done = finish(flushed)?;

@@ -110,6 +110,13 @@ fn show_variable(
         (None, None) => {}
     }
     writeln!(out)?;
+    if let Some(fragments) = &variable.fragments {
+        let shape: Vec<String> = fragments.shape.iter().map(ToString::to_string).collect();
+        let first = fragments.first.as_deref().unwrap_or("nothing");
+        let last = fragments.last.as_deref().unwrap_or("nothing");
+        let shape = if shape.is_empty() { "1".to_owned() } else { shape.join("x") };
+        writeln!(out, "    {QUIET}fragments{QUIET:#} {shape}  {first} {QUIET}to{QUIET:#} {last}")?;
+    }
     if let Some(fault) = &variable.fault {
         writeln!(out, "    {FAULT}cannot be read: {fault}{FAULT:#}")?;
     }

@@ -1,6 +1,6 @@
 //! Options on what is seen in a dataset that is read.
-use clap::Args;
-use ncirrus::{Dataset, OpenOptions, Result, Session};
+use clap::{Args, ValueEnum};
+use ncirrus::{Dataset, Missing, OpenOptions, Result, Session};
 
 /// Options on what is seen in a dataset that is read.
 #[derive(Args)]
@@ -26,6 +26,35 @@ impl Reading {
             ..OpenOptions::default()
         };
         Dataset::open_with(url, &options, session)
+    }
+}
+
+/// What fragments do that are not there.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Absent {
+    /// Their elements are missing values, and the first of them are named.
+    Fill,
+    /// Reading them is an error.
+    Error,
+    /// Their elements are missing values, and all of them are named.
+    Report,
+}
+
+impl From<Absent> for Missing {
+    fn from(absent: Absent) -> Self {
+        match absent {
+            Absent::Fill => Self::Fill,
+            Absent::Error => Self::Error,
+            Absent::Report => Self::Report,
+        }
+    }
+}
+
+/// Tells on standard error of fragments that were filled in.
+#[expect(clippy::print_stderr, reason = "what is missing is told of on standard error")]
+pub(crate) fn tell_absent(dataset: &Dataset) {
+    for told in dataset.absence() {
+        eprintln!("ncirrus: {told}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Fragments whose datasets are not there, for the user to see.
 use super::Dataset;
+use crate::session::Missing;
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
@@ -43,13 +44,15 @@ impl Dataset {
         }
     }
 
-    /// What to say of fragments that were filled in.
-    pub(super) fn absence_warning(&self) -> Option<String> {
+    /// Fragments that were filled in since the dataset was opened: how many, and the first of them, or all where the
+    /// session is to report them.
+    pub fn absence(&self) -> Option<String> {
         let absent = self.inner.absent.lock().unwrap_or_else(PoisonError::into_inner);
         let count = absent.fragments.len();
-        let named = absent.fragments.iter().take(NAMED).map(AbsentFragment::to_string);
-        let named: Vec<String> = named.collect();
-        let rest = if count > NAMED { ", ..." } else { "" };
+        let is_report = self.inner.session.shared.fragments_absent == Some(Missing::Report);
+        let most = if is_report { count } else { NAMED };
+        let named: Vec<String> = absent.fragments.iter().take(most).map(AbsentFragment::to_string).collect();
+        let rest = if count > most { ", ..." } else { "" };
         let least = if absent.more { "more than " } else { "" };
         let (noun, verb) = if count == 1 { ("fragment", "is") } else { ("fragments", "are") };
         (count > 0).then(|| {
@@ -58,6 +61,12 @@ impl Dataset {
                 named.join(", ")
             )
         })
+    }
+
+    /// The fragments that were filled in since the dataset was opened.
+    pub fn absent_fragments(&self) -> Vec<AbsentFragment> {
+        let absent = self.inner.absent.lock().unwrap_or_else(PoisonError::into_inner);
+        absent.fragments.iter().cloned().collect()
     }
 }
 
