@@ -10,6 +10,7 @@ use ncirrus_model::{
     VarId, default_fill,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How a master is written.
 #[derive(Debug, Clone, Default)]
@@ -86,14 +87,38 @@ impl Master {
     /// Writes the master, which appears or is replaced at once.
     pub(super) fn write(mut self, url: &str, options: &MasterOptions, session: &Session) -> Result<()> {
         let kind = options.kind_for(url);
-        let form = options.form(kind)?;
+        let described = self.describe(options.form(kind)?, kind)?;
+        let create =
+            CreateOptions { kind: Some(kind), overwrite: options.overwrite, ..CreateOptions::default() };
+        let master = Dataset::create_with(url, &create, session)?;
+        let Self { model, stored, .. } = self;
+        define(&master, model)?;
+        fill_in(&master, stored, described)?;
+        master.close()
+    }
+
+    /// Fails for what writing the definitions would fail for, before long work is begun.
+    pub(super) fn rehearse(&self, url: &str, options: &MasterOptions, session: &Session) -> Result<()> {
+        static REHEARSALS: AtomicU64 = AtomicU64::new(0);
+        let kind = options.kind_for(url);
+        let mut copy =
+            Self { model: self.model.clone(), stored: Vec::new(), aggregated: self.aggregated.clone() };
+        copy.describe(options.form(kind)?, kind)?;
+        let name = format!("rehearsal-{}", REHEARSALS.fetch_add(1, Ordering::Relaxed));
+        let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+        let scratch = Dataset::create_with(&format!("memory://{name}/master"), &create, session)?;
+        let defined = define(&scratch, copy.model);
+        drop(scratch);
+        session.stores.memory.remove(&name);
+        defined
+    }
+
+    /// Brings the definitions to what is written: aggregated variables are scalar, and others describe their fragments.
+    fn describe(&mut self, form: Form, kind: Kind) -> Result<Vec<(VarId, Arc<Values>)>> {
         let is_classic = kind.is_classic() || kind == Kind::Nc4Classic;
         let aggregated = std::mem::take(&mut self.aggregated);
-        let mut spanned = Vec::new();
-        for (var, array) in aggregated {
-            let dims = self.make_scalar(var);
-            spanned.push((var, dims, array));
-        }
+        let spanned: Vec<(VarId, Vec<DimId>, FragmentArray)> =
+            aggregated.into_iter().map(|(var, array)| (var, self.make_scalar(var), array)).collect();
         self.fix_dimensions(is_classic)?;
         if is_classic {
             crate::copy::make_attributes_classic(&mut self.model);
@@ -103,18 +128,7 @@ impl Master {
         for (var, dims, array) in &spanned {
             describer.describe(*var, dims, array)?;
         }
-        drop(spanned);
-        let described = describer.finish();
-        let create =
-            CreateOptions { kind: Some(kind), overwrite: options.overwrite, ..CreateOptions::default() };
-        let master = Dataset::create_with(url, &create, session)?;
-        let Self { model, stored, .. } = self;
-        master.edit(|empty| {
-            *empty = model;
-            Ok(())
-        })?;
-        fill_in(&master, stored, described)?;
-        master.close()
+        Ok(describer.finish())
     }
 
     /// An aggregated variable is scalar in the master. Gives its dimensions.
@@ -162,6 +176,13 @@ impl Master {
             }
         }
     }
+}
+
+fn define(dataset: &Dataset, model: Model) -> Result<()> {
+    dataset.edit(|empty| {
+        *empty = model;
+        Ok(())
+    })
 }
 
 /// Writes the values of a new master.

@@ -84,22 +84,22 @@ pub fn split(
     master.check(target)?;
     check_free(target, master, session)?;
     let plan = Plan::of(source, target, options, master)?;
+    let built = plan.master(source, target, master)?;
+    built.rehearse(target, master, session)?;
     let state = State::of(source, target, options, master, session)?;
-    let is_resumed = state.begin(&plan.folder, session)?;
+    let is_resumed = state.begin(&plan.names.folder, plan.names.base(), session)?;
     let work = |_: usize, piece: &Piece| plan.splitter.put(piece, is_resumed, session);
     let at_once = options.at_once.unwrap_or(4).max(1);
     let kept = each(&plan.pieces, at_once, options.steps, work)?;
     let kept = kept.into_iter().filter(|kept| *kept).count();
-    let report = SplitReport { written: plan.pieces.len() - kept, kept, variables: plan.shapes.clone() };
-    let folder = plan.folder.clone();
-    plan.master(source, target, master)?.write(target, master, session)?;
-    State::end(&folder, session)?;
-    Ok(report)
+    built.write(target, master, session)?;
+    State::end(&plan.names.folder, session)?;
+    Ok(SplitReport { written: plan.pieces.len() - kept, kept, variables: plan.shapes })
 }
 
 /// What will be written where.
 struct Plan<'a> {
-    folder: String,
+    names: Names,
     splitter: Splitter<'a>,
     pieces: Vec<Piece>,
     split: Vec<(VarId, Vec<Vec<u64>>)>,
@@ -118,7 +118,7 @@ impl<'a> Plan<'a> {
         let names = Names::of(target, options);
         let blocks = Blocks { model: &model, options };
         let mut plan = Self {
-            folder: names.folder.clone(),
+            names: Names::of(target, options),
             splitter: Splitter {
                 source,
                 create: CreateOptions {
@@ -142,11 +142,11 @@ impl<'a> Plan<'a> {
     }
 
     /// The master: what was not split lies in it.
-    fn master(self, source: &Dataset, target: &str, options: &MasterOptions) -> Result<Master> {
+    fn master(&self, source: &Dataset, target: &str, options: &MasterOptions) -> Result<Master> {
         let model = source.model()?;
         let mut master = Master { model: Model::clone(&model), stored: Vec::new(), aggregated: Vec::new() };
         let mut urls = self.pieces.iter().map(|piece| piece.url.as_str());
-        for (var, sizes) in self.split {
+        for (var, sizes) in self.split.clone() {
             if options.convention.is_unpacked() {
                 unpack(&mut master.model, var);
             }

@@ -1,5 +1,5 @@
 //! Units of coordinates of different files, brought to one.
-use crate::{Attribute, Attributes, Result};
+use crate::{Attribute, Attributes, Error, Result};
 use ncirrus_engine::units::{self, Conversion};
 
 /// How numbers with these attributes become numbers with those; `None` when they are the same. What has no units is in
@@ -16,5 +16,12 @@ pub(super) fn conversion(from: &Attributes, to: &Attributes) -> Result<Option<Co
     if (&from_units, &from_calendar) == (&to_units, &to_calendar) {
         return Ok(None);
     }
-    units::conversion((&from_units, from_calendar.as_deref()), (&to_units, to_calendar.as_deref()))
+    let (from, to) = ((&*from_units, from_calendar.as_deref()), (&*to_units, to_calendar.as_deref()));
+    units::conversion(from, to).map_err(|error| {
+        let shown = |(units, calendar): (&str, Option<&str>)| match calendar {
+            Some(calendar) => format!("{units:?} of calendar {calendar}"),
+            None => format!("{units:?}"),
+        };
+        Error::invalid(format!("units {} do not become {}: {}", shown(from), shown(to), error.message()))
+    })
 }

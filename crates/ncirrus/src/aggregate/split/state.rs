@@ -42,9 +42,10 @@ impl State {
     /// Begins a run, or goes on with one of the same choices: gives whether there was one. Folders are made as needed.
     ///
     /// # Errors
-    /// `Conflict` when a run of other choices was begun there.
-    pub(super) fn begin(&self, folder: &str, session: &Session) -> Result<bool> {
-        let (store, object) = place(folder, session)?;
+    /// `Conflict` when a run of other choices was begun there, or fragments of something else are there.
+    pub(super) fn begin(&self, folder: &str, base: &str, session: &Session) -> Result<bool> {
+        let (store, root) = place(folder, session)?;
+        let object = root.child(NAME);
         let found = session.wait_for_store(folder, store.get(&object, &Want::All))?;
         match found {
             Some(found) if found.bytes == self.0.as_bytes() => Ok(true),
@@ -53,6 +54,7 @@ impl State {
                 Err(Error::new(ErrorKind::Conflict, message).at_object(join(folder, NAME)))
             }
             None => {
+                check_empty((&*store, &root), (folder, base), session)?;
                 let body = self.0.clone().into_bytes().into();
                 session.wait_for_store(folder, store.put(&object, body, Precondition::Absent))?;
                 Ok(false)
@@ -62,12 +64,33 @@ impl State {
 
     /// Ends a run.
     pub(super) fn end(folder: &str, session: &Session) -> Result<()> {
-        let (store, object) = place(folder, session)?;
-        session.wait_for_store(folder, store.delete(&object))
+        let (store, root) = place(folder, session)?;
+        session.wait_for_store(folder, store.delete(&root.child(NAME)))
     }
 }
 
-/// Where the choices of a run lie.
+/// Fragments that no run here has left may be those of a dataset that is read.
+fn check_empty(
+    (store, root): (&dyn Store, &ObjectId),
+    (folder, base): (&str, &str),
+    session: &Session,
+) -> Result<()> {
+    let mut page: Option<String> = None;
+    loop {
+        let listing = session.wait_for_store(folder, store.list(root, page.as_deref()))?;
+        let is_fragment = |name: &str| name.strip_prefix(base).is_some_and(|rest| rest.starts_with('.'));
+        if let Some(entry) = listing.entries.iter().find(|entry| is_fragment(&entry.name)) {
+            let message = "a fragment exists already: choose another folder for them, or remove those that are of no use";
+            return Err(Error::new(ErrorKind::Conflict, message).at_object(join(folder, &entry.name)));
+        }
+        page = listing.next;
+        if page.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The folder in which the choices of a run lie, beside the fragments.
 fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> {
     let url = Url::parse(folder)?;
     let (store, root): (Arc<dyn Store>, ObjectId) = match url.scheme() {
@@ -87,7 +110,7 @@ fn place(folder: &str, session: &Session) -> Result<(Arc<dyn Store>, ObjectId)> 
             (opened.store, opened.root)
         }
     };
-    Ok((store, root.child(NAME)))
+    Ok((store, root))
 }
 
 /// Makes the folder that a local file is to lie in, or the store in memory.

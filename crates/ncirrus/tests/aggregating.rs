@@ -1,0 +1,18 @@
+//! Aggregations that are made here: of files that are there, by splitting, and by writing; what others make of them.
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
+mod support;
+
+mod aggregating {
+    pub(crate) mod files;
+    mod joined;
+    mod killed;
+    mod layouts;
+    mod moved;
+    mod others;
+    mod split;
+    mod written;
+}
+
+#[expect(dead_code, reason = "shared with tests that need more of it")]
+#[path = "kills/stores.rs"]
+mod stores;

@@ -1,0 +1,66 @@
+//! Splitters that are killed after any change to the store.
+use super::files::{Bench, doubles};
+use crate::stores::{Far, Unplugged};
+use ncirrus::aggregate::{MasterOptions, SplitOptions, split};
+use ncirrus::store::{MemoryStore, Store, StoreOptions, Url};
+use ncirrus::{Dataset, ErrorKind, OpenOptions, Result, Session};
+use std::sync::Arc;
+
+/// A session whose scheme `far` is a store that takes so many changes.
+fn session(memory: &MemoryStore, allowed: usize) -> Session {
+    let store: Arc<dyn Store> = Arc::new(Far(Unplugged::after(memory, allowed)));
+    let root = memory.root();
+    let mut stores = StoreOptions { retries: 0, ..StoreOptions::default() };
+    let factory = move |url: &Url| Ok((Arc::clone(&store), root.child(url.path().trim_matches('/'))));
+    stores.schemes.register("far", Arc::new(factory)).unwrap();
+    Session::builder().threads(2).durable(false).stores(stores).build().unwrap()
+}
+
+fn run(bench: &Bench, source: &str, session: &Session) -> Result<(usize, usize)> {
+    let options =
+        SplitOptions { shape: [("time".to_owned(), 2)].into(), at_once: Some(1), ..SplitOptions::default() };
+    let source = bench.open(source);
+    let report = split(&source, "far://store/m.nca", &options, &MasterOptions::default(), session)?;
+    Ok((report.written, report.kept))
+}
+
+#[test]
+fn a_splitter_that_is_killed_leaves_no_master_and_is_continued_by_the_next() {
+    let bench = Bench::new();
+    let source = bench.field("a.nc", 0..5);
+    let mut killed = 0;
+    loop {
+        let memory = MemoryStore::new("memory://split");
+        let first = run(&bench, &source, &session(&memory, killed));
+        let healthy = session(&memory, usize::MAX);
+        let open = || Dataset::open_with("far://store/m.nca", &OpenOptions::default(), &healthy);
+        let there = open().map(|_| ());
+        if first.is_ok() {
+            there.unwrap();
+            break;
+        }
+        if let Err(error) = there {
+            assert_eq!(error.kind(), ErrorKind::NotFound, "after {killed} changes: {error}");
+            let before = memory.keys().iter().filter(|key| key.ends_with(".nc")).count();
+            let (written, kept) = run(&bench, &source, &healthy).unwrap();
+            assert_eq!((written, kept), (3 - before, before), "after {killed} changes");
+        }
+        let values: Vec<f64> = open().unwrap().variable("tas").unwrap().read().unwrap();
+        assert_eq!(values, doubles(&(0..5)), "after {killed} changes");
+        killed += 1;
+    }
+    // The note, three fragments, the master; then the note goes.
+    assert_eq!(killed, 6);
+}
+
+#[test]
+fn a_splitting_that_was_begun_otherwise_is_not_continued() {
+    let bench = Bench::new();
+    let source = bench.field("a.nc", 0..5);
+    let memory = MemoryStore::new("memory://split");
+    run(&bench, &source, &session(&memory, 2)).unwrap_err();
+    let other = bench.field("b.nc", 0..6);
+    let error = run(&bench, &other, &session(&memory, usize::MAX)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.to_string().contains("another splitting"), "{error}");
+}

@@ -1,0 +1,96 @@
+//! Aggregations that are written part by part.
+use super::files::{Bench, CONVENTIONS, master};
+use ncirrus::aggregate::{AggregationWriter, Convention, NewVariable, WriterOptions};
+use ncirrus::{Atomic, Attribute, Attributes, DimensionLen, Kind, Selection, Values};
+
+fn options(convention: Convention, kind: Kind) -> WriterOptions {
+    WriterOptions { master: master(convention, kind), ..WriterOptions::default() }
+}
+
+/// A writer with dimensions `time` (which grows) and `x` (of 6), and a variable in blocks of 4 by 3.
+fn begun(bench: &Bench, target: &str, options: &WriterOptions) -> AggregationWriter {
+    let writer = AggregationWriter::create(target, options, &bench.session).unwrap();
+    let root = writer.dataset().root();
+    root.add_dimension("time", DimensionLen::Unlimited(0)).unwrap();
+    root.add_dimension("x", DimensionLen::Fixed(6)).unwrap();
+    let time = root.add_variable("time", Atomic::Double, &["time"]).unwrap();
+    time.set_attribute(Attribute::text("units", "days since 2000-01-01")).unwrap();
+    root.add_variable("x", Atomic::Double, &["x"])
+        .unwrap()
+        .write_all(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+        .unwrap();
+    let mut attributes = Attributes::new();
+    attributes.put(Attribute::text("units", "K"));
+    attributes.put(Attribute::atomic("_FillValue", Values::Float(vec![-9.0])));
+    let new = NewVariable {
+        path: "tas".into(),
+        ty: Atomic::Float.into(),
+        dimensions: vec!["time".into(), "x".into()],
+        blocks: vec![4, 3],
+        attributes,
+        filters: Vec::new(),
+    };
+    writer.add_variable(new).unwrap();
+    writer
+}
+
+#[test]
+fn fragments_appear_when_they_are_written_and_the_rest_is_missing() {
+    for convention in CONVENTIONS {
+        for kind in [Kind::Nc3, Kind::Nc4] {
+            if convention == Convention::Cfa05 && kind.is_classic() {
+                continue;
+            }
+            let case = format!("{convention:?} {kind:?}");
+            let bench = Bench::new();
+            let target = bench.path("m.nca");
+            let writer = begun(&bench, &target, &options(convention, kind));
+            let first = bench.path("m/m.tas.0.0.nc");
+            assert!(bench.is_absent(&first), "{case}");
+            writer.write("tas", &[0, 1], &[2, 1], &Values::Float(vec![1.0, 2.0])).unwrap();
+            assert!(!bench.is_absent(&first) && bench.is_absent(&target), "{case}");
+            // Two fragments at once, past the end.
+            writer.write("/tas", &[5, 2], &[1, 2], &Values::Float(vec![3.0, 4.0])).unwrap();
+            let time = writer.dataset().variable("time").unwrap();
+            time.write(&Selection::slab(&[0], &[6]), &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+            writer.close().unwrap_or_else(|error| panic!("{case}: {error}"));
+            assert!(bench.is_absent(&bench.path("m/m.tas.0.1.nc")), "{case}");
+            let mut want = vec![-9.0; 36];
+            (want[1], want[7], want[32], want[33]) = (1.0, 2.0, 3.0, 4.0);
+            assert_eq!(bench.numbers(&target, "tas"), want, "{case}");
+            assert_eq!(bench.open(&target).variable("tas").unwrap().shape(), [6, 6], "{case}");
+        }
+    }
+}
+
+#[test]
+fn an_aggregation_is_opened_changed_and_grows() {
+    for convention in CONVENTIONS {
+        let bench = Bench::new();
+        let target = bench.path("m.nca");
+        let options = options(convention, Kind::Nc4);
+        let writer = begun(&bench, &target, &options);
+        writer.write("tas", &[0, 0], &[4, 6], &Values::Float(vec![1.0; 24])).unwrap();
+        writer.close().unwrap();
+        let writer = AggregationWriter::open(&target, &options, &bench.session).unwrap();
+        writer.write("tas", &[3, 2], &[2, 2], &Values::Float(vec![2.0; 4])).unwrap();
+        writer.close().unwrap();
+        let mut want = vec![1.0; 24];
+        (want[20], want[21]) = (2.0, 2.0);
+        want.extend([-9.0, -9.0, 2.0, 2.0, -9.0, -9.0]);
+        assert_eq!(bench.numbers(&target, "tas"), want, "{convention:?}");
+        assert_eq!(bench.numbers(&target, "x").len(), 6, "{convention:?}");
+    }
+}
+
+#[test]
+fn boxes_that_do_not_fit_are_refused() {
+    let bench = Bench::new();
+    let writer = begun(&bench, &bench.path("m.nca"), &options(Convention::Cf113, Kind::Nc4));
+    let one = Values::Float(vec![1.0]);
+    assert!(writer.write("tas", &[0, 6], &[1, 1], &one).is_err());
+    assert!(writer.write("tas", &[0, 0], &[1, 2], &one).is_err());
+    assert!(writer.write("tas", &[0], &[1], &one).is_err());
+    assert!(writer.write("other", &[0, 0], &[1, 1], &one).is_err());
+    assert!(bench.is_absent(&bench.path("m")));
+}
