@@ -9,7 +9,7 @@ pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
         return options.schemes.open(url);
     }
     match options.config.bucket(url)? {
-        Some(bucket) if url.query().is_none_or(is_version) && cfg!(feature = "cloud") => {
+        Some(bucket) if (url.query().is_none() || asks_for_version(url)) && cfg!(feature = "cloud") => {
             cloud(url, &bucket, options)
         }
         Some(bucket) if !url.is_http() => cloud(url, &bucket, options),
@@ -18,14 +18,8 @@ pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
 }
 
 /// Whether a query names the version of an object and nothing else.
-fn is_version(query: &str) -> bool {
-    !query.contains('&') && version_of(query).is_some()
-}
-
-/// The version that a query names.
-fn version_of(query: &str) -> Option<&str> {
-    let version = query.split('&').find_map(|pair| pair.strip_prefix("versionId="))?;
-    (!version.is_empty()).then_some(version)
+fn asks_for_version(url: &Url) -> bool {
+    url.version().is_some() && url.query().is_some_and(|query| !query.contains('&'))
 }
 
 /// The bucket of an address, and the object or prefix in it; `None` when it is in none.
@@ -44,8 +38,8 @@ pub(crate) fn bucket(
 fn cloud(url: &Url, bucket: &crate::Bucket, options: &StoreOptions) -> Result<Opened> {
     let mut store = crate::cloud::CloudStore::connect(bucket, url.fragment(), options)?;
     let is_amazon = bucket.provider == crate::Provider::S3;
-    if let Some(version) = url.query().and_then(version_of).filter(|_| is_amazon) {
-        store = store.at_version(&bucket.key, version);
+    if let Some(version) = url.version().filter(|_| is_amazon) {
+        store = store.at_version(&bucket.key, &version);
     }
     let root = store.root().child(&bucket.key);
     Ok(Opened::new(std::sync::Arc::new(store), root, url))

@@ -37,6 +37,8 @@ struct Signs {
     requester_pays: bool,
     /// Whether the region stands in the name of the server.
     is_own_server: bool,
+    /// That the bucket is no alias either, where it could be one.
+    no_alias: Option<String>,
 }
 
 /// How often a denied read is tried without a name in vain.
@@ -69,6 +71,7 @@ impl Signer {
             unsigned_retry: identity.unsigned_retry,
             sign_payload,
             requester_pays: identity.requester_pays.as_ref().is_some_and(|pays| pays.value),
+            no_alias: address.starts_with("s3://").then(|| options.config.no_alias()),
         }))
     }
 }
@@ -119,6 +122,9 @@ impl Signs {
         }
         if self.learns_region(&answer) {
             answer = Told::of(self.send(&request, credential.as_deref()).await?).await?;
+        }
+        if let Some(no_alias) = self.no_alias.as_ref().filter(|_| answer.has_no_bucket()) {
+            self.known.note(format!("{} is no bucket, and {no_alias}", self.address));
         }
         let may_be_public = is_read && credential.is_some() && self.unsigned_retry && answer.is_denied();
         if may_be_public
@@ -219,7 +225,10 @@ impl Told {
     async fn of(response: HttpResponse) -> Result<Self, HttpError> {
         let says_why = matches!(
             response.status(),
-            StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN | StatusCode::MOVED_PERMANENTLY
+            StatusCode::BAD_REQUEST
+                | StatusCode::FORBIDDEN
+                | StatusCode::NOT_FOUND
+                | StatusCode::MOVED_PERMANENTLY
         );
         if !says_why {
             return Ok(Self { response, body: Bytes::new() });
@@ -231,6 +240,10 @@ impl Told {
 
     fn is_denied(&self) -> bool {
         matches!(self.response.status(), StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED)
+    }
+
+    fn has_no_bucket(&self) -> bool {
+        self.response.status() == StatusCode::NOT_FOUND && self.text().contains("<Code>NoSuchBucket</Code>")
     }
 
     /// Whether the time of the credentials is over.

@@ -282,6 +282,18 @@ fn programs_give_keys_and_are_asked_again_when_these_are_over() {
 }
 
 #[test]
+fn a_bucket_that_is_not_there_may_have_been_meant_as_an_alias() {
+    let server = Server::start(|_| error("404 Not Found", "", "NoSuchBucket"));
+    let home = home(&[]);
+    let options = options(&home, &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://lab/bucket/k", &options);
+    _ = read(&store, &object);
+    let notes = options.identities.notes();
+    let expected = "s3://lab is no bucket, and no alias in ~/.config/ncirrus/config.toml, ~/.s3nc.json";
+    assert_eq!(notes.iter().map(|note| shown(note, &home)).collect::<Vec<_>>(), [expected]);
+}
+
+#[test]
 fn keys_that_do_not_fit_and_keys_that_nobody_has_are_told_apart() {
     let rules: [Rule; 2] = [
         |_| error("403 Forbidden", "", "SignatureDoesNotMatch"),
