@@ -26,6 +26,7 @@ mod element;
 mod group;
 mod info;
 pub mod places;
+mod reference;
 mod select;
 mod session;
 mod upkeep;
@@ -58,6 +59,7 @@ pub use ncirrus_model::{
     Values,
 };
 pub use ncirrus_store as store;
+pub use reference::{LeftOut, ReferenceOptions, ReferenceReport, write_references};
 pub use select::VariableSelect;
 pub use session::{Probe, Session, SessionBuilder};
 pub use upkeep::{leftovers, removal, remove, remove_leftover};

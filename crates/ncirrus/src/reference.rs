@@ -1,0 +1,109 @@
+//! Reference files: JSON that says which bytes of existing files are the chunks of a Zarr dataset, as kerchunk writes
+//! them. [`write_references`] makes one; it is opened as any dataset is.
+mod cut;
+mod draft;
+mod json;
+mod names;
+mod pieces;
+mod skeleton;
+
+pub use draft::LeftOut;
+
+use crate::{Dataset, Error, OpenOptions, Result, Session};
+use draft::Draft;
+use json::References;
+use ncirrus_store::{Clobber, Precondition, Shape, Uploads};
+use skeleton::Skeleton;
+
+/// How references are written.
+#[derive(Debug, Clone)]
+pub struct ReferenceOptions {
+    /// The dimension along which several files follow each other.
+    pub axis: Option<String>,
+    /// Chunks of at most this many bytes are put into the file itself.
+    pub inline_threshold: u64,
+    /// Variables of at most this many bytes whose chunks cannot be referred to are put into the file, too; larger ones
+    /// are left out.
+    pub inline_values: u64,
+    /// Name local files relative to the reference file. Only this library reads them from any working directory.
+    pub relative: bool,
+    /// Replace a file that is there.
+    pub overwrite: bool,
+}
+
+impl Default for ReferenceOptions {
+    fn default() -> Self {
+        Self { axis: None, inline_threshold: 500, inline_values: 4 << 20, relative: false, overwrite: false }
+    }
+}
+
+/// What was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReferenceReport {
+    /// Variables.
+    pub variables: usize,
+    /// Chunks that are referred to.
+    pub references: u64,
+    /// Chunks that are in the file itself.
+    pub inline: u64,
+    /// What could not be referred to, and why.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file whose chunks are referred to.
+pub(crate) struct Input {
+    pub(crate) dataset: Dataset,
+    /// What it is called in the references.
+    pub(crate) name: String,
+}
+
+/// Writes a reference file (version 1 of the format) for datasets that exist: netCDF-3, HDF5, Zarr. Several follow each
+/// other along an axis, in the order given; what does not have the axis is taken from the first.
+///
+/// # Errors
+/// When a file cannot be read; `Invalid` naming the file and the variable when several do not fit together; `Conflict`
+/// when the target is there already.
+pub fn write_references(
+    sources: &[String],
+    target: &str,
+    options: &ReferenceOptions,
+    session: &Session,
+) -> Result<ReferenceReport> {
+    if sources.is_empty() {
+        return Err(Error::invalid("no files to refer to"));
+    }
+    if sources.len() > 1 && options.axis.is_none() {
+        return Err(Error::invalid("several files need an axis along which they follow each other"));
+    }
+    let open = |url: &String| -> Result<Input> {
+        let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
+        Ok(Input { dataset, name: names::name(url, target, options.relative)? })
+    };
+    let inputs = sources.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let mut draft = Draft::draw(&inputs, options)?;
+    let skeleton = Skeleton::build(&mut draft, &inputs, options, session)?;
+    let mut references = References::new(skeleton.keys);
+    for variable in draft.variables.iter().filter(|variable| variable.chunk.is_some()) {
+        references.take(variable, &inputs, options, session)?;
+    }
+    let report = ReferenceReport {
+        variables: draft.variables.len(),
+        references: references.referred,
+        inline: references.inline + skeleton.inline,
+        left_out: draft.left_out,
+    };
+    put(target, references.finish(), options, session)?;
+    Ok(report)
+}
+
+/// Puts the file in its place.
+fn put(target: &str, body: Vec<u8>, options: &ReferenceOptions, session: &Session) -> Result<()> {
+    let mut stores = session.stores.clone();
+    stores.uploads = Uploads::Scratch;
+    let clobber = if options.overwrite { Clobber::Replace } else { Clobber::Never };
+    session.wait_for_store(target, async {
+        let staged = ncirrus_store::create(target, Shape::Object, clobber, &stores).await?;
+        staged.store.put(&staged.root, body.into(), Precondition::None).await?;
+        staged.commit().await
+    })
+}
