@@ -1,5 +1,5 @@
 //! Aggregations that are made here: of files that are there, by splitting, and by writing; what others make of them.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
 mod aggregating {
