@@ -1,5 +1,6 @@
 //! `ncirrus rm` and `ncirrus clean` on this machine.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -64,4 +65,55 @@ fn old_temporary_files_are_cleaned_and_datasets_are_not() {
     assert!(says(&tried).contains("would remove") && left.exists(), "{}", says(&tried));
     let removed = ncirrus(&["clean", "--older-than", "0s", place]);
     assert!(removed.status.success() && !left.exists() && Path::new(&kept).exists(), "{}", says(&removed));
+}
+
+/// A server that refuses everybody in Amazon's words, to the end of the test.
+fn refusing() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut request = [0; 8192];
+                while stream.read(&mut request).is_ok_and(|len| len > 0) {
+                    let xml = "<Error><Code>SignatureDoesNotMatch</Code></Error>";
+                    let answer =
+                        format!("HTTP/1.1 403 Forbidden\r\nContent-Length: {}\r\n\r\n{xml}", xml.len());
+                    if stream.write_all(answer.as_bytes()).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn no_secret_is_told() {
+    let (secret, token) = ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY", "FwoGZXIvYXdzEXAMPLETOKEN");
+    let server = refusing();
+    for arguments in [
+        &["info", "s3://bucket/data"][..],
+        &["rm", "-y", "s3://bucket/data"],
+        &["rm", "-y", "--force", "s3://bucket/data"],
+        &["clean", "s3://bucket/data"],
+        &["--trace", "info", "s3://bucket/data"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_ncirrus"))
+            .args(arguments)
+            .env("AWS_ENDPOINT_URL", &server)
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+            .env("AWS_SECRET_ACCESS_KEY", secret)
+            .env("AWS_SESSION_TOKEN", token)
+            .output()
+            .unwrap();
+        let said = says(&output);
+        assert!(!output.status.success(), "{arguments:?}: {said}");
+        assert!(said.contains("secret access key does not belong"), "{arguments:?}: {said}");
+        for hidden in [secret, token, "Signature="] {
+            assert!(!said.contains(hidden), "{arguments:?}: {said}");
+        }
+    }
 }

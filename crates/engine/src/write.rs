@@ -114,7 +114,7 @@ impl Session {
         let context = self.context(Arc::clone(dataset.store()));
         let placer = context.drive(|view| writing.update(view, dataset.root(), &model)).await?;
         let written: HashSet<VarId> = model.variables().into_iter().collect();
-        let rivals = Rivals::of(dataset, placer.as_ref(), &model, |object| context.snapshot.tag(object));
+        let rivals = Rivals::of(dataset, placer.as_ref(), &model, |object| context.snapshot.tag(object))?;
         let store = Arc::clone(dataset.store());
         let mut writer = Writer::new(self, store, placer, Arc::clone(&model), written, rivals)?;
         writer.base = Some(dataset.clone());

@@ -22,6 +22,16 @@ pub(super) enum Stored {
     Values(Values),
 }
 
+impl Stored {
+    /// Bytes held.
+    pub(super) fn byte_len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes, ..) => bytes.len(),
+            Self::Absent | Self::There(_) | Self::Values(_) => 0,
+        }
+    }
+}
+
 impl Writer {
     /// Finds cells; those in remote stores are fetched, many at once.
     pub(super) async fn find(&self, target: &Target, cells: Cells) -> Result<Vec<Stored>> {

@@ -14,6 +14,7 @@ use super::stage::{Held, Key};
 use super::store::Late;
 use super::{Writer, lock};
 use crate::dataset::Dataset;
+use crate::nesting::Nesting;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use merge::{merge, with_mark};
@@ -72,20 +73,25 @@ impl Rivals {
     }
 
     /// Of a dataset whose documents were read just now, in the states that `seen` tells.
+    ///
+    /// # Errors
+    /// `Conflict` when one of them is not as it was when the dataset was opened.
     pub(super) fn of(
         dataset: &Dataset,
         placer: &dyn Placer,
         model: &Model,
         seen: impl Fn(&ObjectId) -> Option<Tag>,
-    ) -> Self {
+    ) -> Result<Self> {
         let tag = |object: ObjectId| seen(&object).map(|tag| (object, tag));
-        let known = Known {
-            deciding: placer.deciding(),
-            seen: placer.documents().into_iter().filter_map(tag).collect(),
-            shapes: shapes(model),
-        };
+        let seen: HashMap<ObjectId, Tag> = placer.documents().into_iter().filter_map(tag).collect();
+        let opened = dataset.context(Nesting::default()).snapshot;
+        let is_other = |object: &ObjectId, tag: &Tag| opened.tag(object).is_some_and(|first| first != *tag);
+        if let Some((object, _)) = seen.iter().find(|(object, tag)| is_other(object, tag)) {
+            return Err(overtaken(object));
+        }
+        let known = Known { deciding: placer.deciding(), seen, shapes: shapes(model) };
         let aligned = dataset.options().aligned;
-        Self { aligned, known: Mutex::new(known), ..Self::of_new(dataset.root()) }
+        Ok(Self { aligned, known: Mutex::new(known), ..Self::of_new(dataset.root()) })
     }
 
     fn deciding(&self) -> Option<ObjectId> {

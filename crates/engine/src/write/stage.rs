@@ -159,7 +159,8 @@ impl Entry {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let cost = self.slot.contents.as_ref().map(|contents| contents.cost().max(1));
+        let origin = self.slot.origin.as_ref().map_or(0, Stored::byte_len);
+        let cost = self.slot.contents.as_ref().map(|contents| contents.cost().max(1).saturating_add(origin));
         let now = self.stage.clock.fetch_add(1, Ordering::Relaxed);
         let mut guard = self.stage.state();
         let state = &mut *guard;

@@ -41,7 +41,12 @@ const CLASSIC: [Way; 1] = [("nc5", Kind::Nc5, None, ".nc")];
 
 #[test]
 fn every_fixture_comes_back_from_a_server_that_checks_signatures() {
-    round_trips(&Place::here(), &FIXTURES, &TREES);
+    let place = Place::here();
+    round_trips(&place, &FIXTURES[..1], &TREES);
+    // The others take turns: in which tree they are stored makes no difference to the store.
+    for (number, fixture) in FIXTURES.iter().enumerate().skip(1) {
+        round_trips(&place, &[*fixture], &[TREES[number % TREES.len()]]);
+    }
 }
 
 #[test]

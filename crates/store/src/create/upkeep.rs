@@ -207,7 +207,7 @@ async fn in_bucket(url: &Url, options: &StoreOptions) -> Result<(Vec<Leftover>, 
             how: How::Upload(upload),
         })),
         Ok(None) => {
-            notes.push("unfinished uploads are not looked for: the provider ends them itself".to_owned())
+            notes.push("unfinished uploads are not looked for: the provider ends them itself".to_owned());
         }
         Err(error) => notes.push(error.to_string()),
     }
