@@ -38,6 +38,9 @@ impl Part {
     }
 }
 
+/// Puts the values of a piece, which lie so many elements apart along its axes, into a result.
+type Put<'a> = dyn Fn(&Piece, &[u64], Values) -> Result<()> + Sync + 'a;
+
 /// Parts of one variable of one dataset.
 pub(super) struct Group {
     places: Places,
@@ -104,11 +107,7 @@ impl Reading<'_> {
         self.dataset.places(fragment).is_ok_and(|places| self.are_near(&places))
     }
 
-    async fn read_group(
-        &self,
-        group: Group,
-        put: &(dyn Fn(&Piece, &[u64], Values) -> Result<()> + Sync),
-    ) -> Result<()> {
+    async fn read_group(&self, group: Group, put: &Put<'_>) -> Result<()> {
         let Group { places, parts } = group;
         let Some(first) = parts.first().map(|part| Arc::clone(&part.fragment)) else { return Ok(()) };
         let source = self.fragment_source(&places, &first).await;
@@ -183,7 +182,7 @@ impl Reading<'_> {
         tile: Region,
         piece: &Piece,
         fragment: &Fragment,
-        put: &(dyn Fn(&Piece, &[u64], Values) -> Result<()> + Sync),
+        put: &Put<'_>,
     ) -> Result<()> {
         let shape = source.dataset.definitions().shape(source.variable);
         let fit = Fit::new(tile, &shape, fragment.axes.as_deref())?;

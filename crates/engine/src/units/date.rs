@@ -85,7 +85,10 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn date(&mut self) -> Option<(i64, u32, u32)> {
-        let negative = self.takes('-') || { self.takes('+') && false };
+        let negative = self.takes('-');
+        if !negative {
+            self.takes('+');
+        }
         let digits = self.digits(10)?;
         let (year, month, day) = if self.takes('-') {
             let month = self.digits(2)?.parse().ok()?;

@@ -6,6 +6,9 @@ use futures_util::future::BoxFuture;
 use ncirrus_layout::{Fragment, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// A variable, and what reading parts of it will do.
+type Planned = (PlannedSource, Vec<Plan>);
+
 /// Fragments that are looked into; of more only the number is told.
 const LOOKED_INTO: u64 = 64;
 
@@ -18,9 +21,8 @@ impl Reading<'_> {
             groups.truncate(usize::try_from(room).unwrap_or(usize::MAX));
             plan.fragments_counted += groups.len() as u64;
             let plan = Mutex::new(&mut *plan);
-            let look = |group: Group| -> BoxFuture<'_, Result<Option<(PlannedSource, Vec<Plan>)>>> {
-                Box::pin(self.plan_group(group))
-            };
+            let look =
+                |group: Group| -> BoxFuture<'_, Result<Option<Planned>>> { Box::pin(self.plan_group(group)) };
             self.for_all(groups, is_far, look, |found| {
                 let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
                 match found {
@@ -37,7 +39,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    async fn plan_group(&self, group: Group) -> Result<Option<(PlannedSource, Vec<Plan>)>> {
+    async fn plan_group(&self, group: Group) -> Result<Option<Planned>> {
         let Some(first) = group.parts.first().map(|part| Arc::clone(&part.fragment)) else { return Ok(None) };
         let of_first = |error| of_fragment(error, &first, None);
         let source = self.fragment_source(&group.places, &first).await.map_err(of_first)?;
