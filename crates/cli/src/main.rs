@@ -35,6 +35,15 @@ struct Cli {
     /// Bytes that the files in that folder take together, such as 500M or 2G [default: 1G].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     index_cache_size: Option<usize>,
+    /// Keep what is read of remote datasets in this folder, data too; what did not change is not fetched again [default: cache.folder of the configuration, else none].
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Session")]
+    cache: Option<PathBuf>,
+    /// Bytes that the files in that folder take together, such as 500M or 20G [default: 1G].
+    #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
+    cache_size: Option<usize>,
+    /// Chunks of Zarr datasets never change under their keys: do not ask whether those in that folder did.
+    #[arg(long, global = true, help_heading = "Session")]
+    cache_immutable: bool,
     /// Read this configuration file instead of ~/.config/ncirrus/config.toml (`ncirrus config path`).
     #[arg(long, global = true, value_name = "FILE", help_heading = "Session")]
     config: Option<PathBuf>,
@@ -83,6 +92,11 @@ impl Cli {
 
     /// The session that the global options ask for.
     fn session(&self, settings: Settings) -> Result<Session> {
+        let cache = self
+            .cache
+            .clone()
+            .or(settings.path(Key::CacheFolder).filter(|_| self.cache_size.is_some()).map(PathBuf::from));
+        let cache_size = self.cache_size.map(|size| size as u64).or(settings.size(Key::CacheSize));
         let index_cache =
             self.index_cache.clone().or(settings.path(Key::IndexCacheFolder).map(PathBuf::from));
         let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
@@ -95,6 +109,10 @@ impl Cli {
         if let Some(absent) = self.absent {
             builder = builder.fragments_absent(absent.into());
         }
+        if let Some(folder) = cache {
+            builder = builder.cache_folder(&folder).block_cache(folder, cache_size.unwrap_or(1 << 30));
+        }
+        builder = builder.immutable_chunks(self.cache_immutable);
         if let (Some(folder), true) =
             (index_cache, self.index_cache.is_some() || self.index_cache_size.is_some())
         {

@@ -292,7 +292,7 @@ impl SessionBuilder {
             short_chunks: self.short_chunks,
             counters: Counters::default(),
             chunks: ChunkCache::new(self.chunk_cache),
-            index: self.index.map(|(folder, most)| Arc::new(IndexCache::new(folder, most))),
+            index: self.index.map(|(folder, most)| Arc::new(IndexCache::of_indexes(folder, most))),
             network: Network::new(self.memory),
             workers: Workers::default(),
             overlays: self.overlays,

@@ -3,6 +3,8 @@ mod configured;
 mod resources;
 
 use crate::Result;
+use configured::Configured;
+pub use configured::Probe;
 use ncirrus_aggregate::AggregateOverlay;
 use ncirrus_classic::ClassicDriver;
 #[cfg(feature = "plugins")]
@@ -12,8 +14,6 @@ use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, Limits, Overlay};
 use ncirrus_store::{Scheme, StoreOptions, Url};
 use ncirrus_zarr::ZarrDriver;
-use configured::Configured;
-pub use configured::Probe;
 use resources::Resources;
 use std::path::PathBuf;
 use std::sync::Arc;

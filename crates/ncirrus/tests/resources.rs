@@ -3,6 +3,7 @@
 mod support;
 
 mod resources {
+    mod cached;
     mod handles;
     mod mapped;
 }

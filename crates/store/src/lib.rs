@@ -3,6 +3,7 @@
 //! A [`Store`] answers for objects by key. Local stores also offer [`LocalStore`]: the same without waiting elsewhere.
 #![deny(unsafe_code)]
 
+pub mod cache;
 #[cfg(feature = "cloud")]
 mod cloud;
 pub mod config;

@@ -43,7 +43,11 @@ pub async fn open(address: &str, options: &StoreOptions) -> Result<Opened> {
 /// # Errors
 /// As [`open`].
 pub async fn open_url(url: &Url, options: &StoreOptions) -> Result<Opened> {
-    let opened = kind::look_into_zip(open_object(url, options)?, options).await?;
+    let mut opened = open_object(url, options)?;
+    if let Some(cache) = &options.cache {
+        opened.store = cache.before(opened.store, &opened.root);
+    }
+    let opened = kind::look_into_zip(opened, options).await?;
     crate::reference::look_into(opened, options).await
 }
 

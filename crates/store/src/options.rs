@@ -1,4 +1,5 @@
 //! Choices that all stores share.
+use crate::cache::BlockCache;
 use crate::config::Settings;
 use crate::{Handles, MemoryStore, Patience, Schemes};
 use ncirrus_layout::Limits;
@@ -45,6 +46,8 @@ pub struct StoreOptions {
     /// What files and the environment say: aliases, whose name is used, proxies. That of the process's environment unless
     /// given; sessions read the files, too.
     pub config: Arc<Settings>,
+    /// Keeps what is fetched of objects on other machines, data as well as metadata.
+    pub cache: Option<BlockCache>,
     /// Stores of the program's own.
     pub schemes: Schemes,
     /// Files that are kept open.
@@ -98,6 +101,7 @@ impl Default for StoreOptions {
             credentials: Credentials::default(),
             settings: BTreeMap::new(),
             config: Arc::new(Settings::unasked()),
+            cache: None,
             schemes: Schemes::default(),
             handles: Handles::default(),
             #[cfg(feature = "cloud")]

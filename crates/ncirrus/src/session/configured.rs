@@ -52,6 +52,10 @@ impl SessionBuilder {
         }
         if let Some(folder) = settings.path(Key::CacheFolder) {
             self = self.cache_folder(folder);
+            // A folder alone is one for arrays that are larger than memory.
+            if let Some(bytes) = settings.size(Key::CacheSize) {
+                self = self.block_cache(folder, bytes);
+            }
         }
         if let Some(folder) = settings.path(Key::IndexCacheFolder) {
             self = self.index_cache(folder, settings.size(Key::IndexCacheSize).unwrap_or(1 << 30));

@@ -1,6 +1,7 @@
 //! What a session may use of the machine, and stores of the program's own.
 use super::SessionBuilder;
 use crate::Result;
+use ncirrus_store::cache::BlockCache;
 use ncirrus_store::{Handles, StoreFactory, StoreOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +10,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Resources {
     handles: Option<usize>,
+    blocks: Option<(PathBuf, u64)>,
+    immutable: bool,
     own: Vec<(String, Arc<dyn StoreFactory>)>,
     pub(super) folder: Option<PathBuf>,
 }
@@ -18,6 +21,12 @@ impl Resources {
     pub(super) fn put_into(&self, stores: &mut StoreOptions) -> Result<()> {
         if let Some(most) = self.handles {
             stores.handles = Handles::new(most);
+        }
+        if let Some((folder, most)) = &self.blocks {
+            stores.cache = Some(BlockCache::new(folder, *most));
+        }
+        if self.immutable {
+            stores.cache = stores.cache.take().map(|cache| cache.immutable(true));
         }
         for (scheme, factory) in &self.own {
             stores.schemes.register(scheme, Arc::clone(factory))?;
@@ -40,6 +49,23 @@ impl SessionBuilder {
     #[must_use]
     pub fn cache_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.resources.folder = Some(folder.into());
+        self
+    }
+
+    /// Keeps what is fetched of objects on other machines, data as well as metadata, in files of a folder, of about
+    /// `bytes` together. What is there is read from there, once a byte of the object was asked for, which tells whether it
+    /// changed. Several processes may share the folder. None by default.
+    #[must_use]
+    pub fn block_cache(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.resources.blocks = Some((folder.into(), bytes));
+        self
+    }
+
+    /// Whether chunks of Zarr datasets never change under their keys: those that the block cache has are then read
+    /// without asking, and only the metadata are asked about. When these changed, the whole dataset is fetched anew.
+    #[must_use]
+    pub fn immutable_chunks(mut self, immutable: bool) -> Self {
+        self.resources.immutable = immutable;
         self
     }
 

@@ -1,35 +1,33 @@
-//! One file of the index cache: a magic, then what is known of the object, then a checksum of all of it.
+//! One file of a cache: a magic, then what is known of the object, then a checksum of all of it.
 //!
 //! Numbers are 64 bits, little-endian; texts and blocks have their length before them.
 use bytes::Bytes;
-use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, Scratch};
 use ncirrus_layout::Tag;
-use ncirrus_model::CodecSpec;
 
 /// What is kept of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// The driver of the dataset, where the object is its root.
-    pub(crate) driver: Option<String>,
+    pub driver: Option<String>,
     /// State of the object.
-    pub(crate) tag: Tag,
+    pub tag: Tag,
     /// Size of the object in bytes.
-    pub(crate) size: u64,
+    pub size: u64,
     /// Offsets and bytes.
-    pub(crate) blocks: Vec<(u64, Bytes)>,
+    pub blocks: Vec<(u64, Bytes)>,
 }
 
 /// The last byte is the version.
-const MAGIC: &[u8] = b"ncirrus index\x01";
+const MAGIC: &[u8] = b"ncirrus cache\x01";
 
 impl Entry {
     /// Bytes of the object that are kept.
-    pub(crate) fn byte_len(&self) -> usize {
+    pub fn byte_len(&self) -> usize {
         self.blocks.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 
     /// The file's bytes.
-    pub(super) fn encode(&self, address: &str) -> Option<Vec<u8>> {
+    pub(super) fn encode(&self, address: &str) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let text = |out: &mut Vec<u8>, bytes: &[u8]| {
             out.extend((bytes.len() as u64).to_le_bytes());
@@ -44,15 +42,18 @@ impl Entry {
             out.extend(offset.to_le_bytes());
             text(&mut out, bytes);
         }
-        let (sealed, _) = checksum(out.len())?.encode(&out, &mut Scratch::default()).ok()?;
-        Some(sealed)
+        out.extend(crc32fast::hash(&out).to_le_bytes());
+        out
     }
 
     /// What a file says of the object of that address; `None` when it is of another one, damaged or of another version.
-    pub(super) fn decode(file: &[u8], address: &str) -> Option<Self> {
-        let chain = checksum(file.len().checked_sub(4)?)?;
-        let bytes: Bytes = chain.decode(file, 0, file.len(), &mut Scratch::default()).ok()?.into();
-        let mut rest = Cursor(bytes);
+    pub(super) fn decode(file: Vec<u8>, address: &str) -> Option<Self> {
+        let (content, checksum) = file.split_last_chunk::<4>()?;
+        if u32::from_le_bytes(*checksum) != crc32fast::hash(content) {
+            return None;
+        }
+        let len = content.len();
+        let mut rest = Cursor(Bytes::from(file).split_to(len));
         if rest.take(MAGIC.len() as u64)? != MAGIC || rest.text()? != address {
             return None;
         }
@@ -68,11 +69,6 @@ impl Entry {
         let driver = Some(driver).filter(|driver| !driver.is_empty());
         rest.0.is_empty().then_some(Self { driver, tag, size, blocks })
     }
-}
-
-fn checksum(len: usize) -> Option<CodecChain> {
-    let info = ChunkInfo { shape: vec![len as u64], element: Element { byte_len: Some(1) } };
-    Registry::builtin().bind(&[CodecSpec::v3("crc32c")], &info).ok()
 }
 
 struct Cursor(Bytes);

@@ -1,0 +1,153 @@
+//! The cache of blocks on disk, as a session uses it.
+use crate::support::temp;
+use ncirrus::store::implement::{Blob, BoxFuture, Bytes, Listing, StoreId, Tag, Want};
+use ncirrus::store::{Facts, LocalStore, MemoryStore, Precondition, Store, Url};
+use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, ObjectId, OpenOptions, Result, Session};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A store far away that counts requests of more than a byte, and those that only ask for the state of an object.
+#[derive(Debug)]
+struct Far {
+    inner: MemoryStore,
+    fetched: AtomicU64,
+    asked: AtomicU64,
+}
+
+impl Far {
+    fn new() -> Arc<Self> {
+        let inner = MemoryStore::new("far://place");
+        Arc::new(Self { inner, fetched: AtomicU64::new(0), asked: AtomicU64::new(0) })
+    }
+
+    fn session(self: &Arc<Self>, folder: &Path, immutable: bool) -> Session {
+        let store = Arc::clone(self);
+        let connect = move |url: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
+            let root = store.inner.root().child(url.path().trim_matches('/'));
+            Ok((Arc::clone(&store) as Arc<dyn Store>, root))
+        };
+        let builder = Session::builder().threads(2).chunk_cache(0).store("far", connect);
+        builder.block_cache(folder, 1 << 30).immutable_chunks(immutable).build().unwrap()
+    }
+
+    /// Requests that fetched, and that asked.
+    fn counts(&self) -> (u64, u64) {
+        (self.fetched.swap(0, Ordering::Relaxed), self.asked.swap(0, Ordering::Relaxed))
+    }
+
+    /// Tags that last, as object stores give them.
+    fn strong(tag: &Tag) -> Tag {
+        Tag::new(format!("\"{}\"", tag.as_str().replace(['-', '"'], "")))
+    }
+}
+
+impl Store for Far {
+    fn id(&self) -> &StoreId {
+        LocalStore::id(&self.inner)
+    }
+
+    fn facts(&self) -> Facts {
+        LocalStore::facts(&self.inner)
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+        let counter = if *want == Want::Range(0..1) { &self.asked } else { &self.fetched };
+        counter.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move {
+            let blob = self.inner.read(object, want)?;
+            Ok(blob.map(|blob| Blob { tag: Self::strong(&blob.tag), ..blob }))
+        })
+    }
+
+    fn put<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        body: Bytes,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move { self.inner.put_bytes(object, body, &when).map(|tag| Self::strong(&tag)) })
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { LocalStore::delete(&self.inner, object) })
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { LocalStore::delete_tree(&self.inner, prefix) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { LocalStore::list(&self.inner, prefix, page) })
+    }
+}
+
+fn create(url: &str, kind: Kind, session: &Session) {
+    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let dataset = Dataset::create_with(url, &options, session).unwrap();
+    dataset.root().add_dimension("x", DimensionLen::Fixed(100_000)).unwrap();
+    let variable = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();
+    if !kind.is_classic() {
+        variable.set_storage(ncirrus::Storage::Chunked(vec![10_000]), Vec::new()).unwrap();
+    }
+    variable.write_all(&(0..100_000).collect::<Vec<i32>>()).unwrap();
+    dataset.close().unwrap();
+}
+
+fn read(url: &str, session: &Session) -> Vec<i32> {
+    let dataset = Dataset::open_with(url, &OpenOptions::default(), session).unwrap();
+    dataset.variable("v").unwrap().read().unwrap()
+}
+
+#[test]
+fn a_dataset_that_was_read_is_read_again_with_one_request() {
+    let ((_folder, folder), far) = (temp(), Far::new());
+    for (name, kind) in [("a.nc", Kind::Nc3), ("b.nc", Kind::Nc4)] {
+        let url = format!("far://place/{name}");
+        create(&url, kind, &far.session(&folder, false));
+        let first = read(&url, &far.session(&folder, false));
+        assert!(first.iter().copied().eq(0..100_000));
+        assert!(far.counts().0 > 0);
+        assert_eq!(read(&url, &far.session(&folder, false)), first);
+        assert_eq!(far.counts(), (0, 1), "{name}: whether it is as it was");
+    }
+}
+
+#[test]
+fn chunks_of_a_tree_are_asked_about_one_by_one_or_not_at_all() {
+    let ((_folder, folder), far) = (temp(), Far::new());
+    let url = "far://place/c.zarr";
+    create(url, Kind::Zarr2, &far.session(&folder, false));
+    let first = read(url, &far.session(&folder, false));
+    let (all, _) = far.counts();
+    assert_eq!(read(url, &far.session(&folder, false)), first);
+    let (absent, asked) = far.counts();
+    assert!(asked >= 10 && absent + asked <= all, "{asked} states and {absent} others instead of {all}");
+    assert_eq!(read(url, &far.session(&folder, true)), first);
+    let (still_absent, metadata) = far.counts();
+    assert_eq!((still_absent, metadata), (absent, asked - 10), "no chunk is asked about");
+}
+
+#[test]
+fn two_sessions_that_share_a_folder_read_what_is_there() {
+    let ((_folder, folder), far) = (temp(), Far::new());
+    let url = "far://place/a.nc";
+    create(url, Kind::Nc3, &far.session(&folder, false));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    assert!(read(url, &far.session(&folder, false)).into_iter().eq(0..100_000));
+                }
+            });
+        }
+    });
+    for file in std::fs::read_dir(&folder).unwrap() {
+        std::fs::write(file.unwrap().path(), "damage").unwrap();
+    }
+    assert!(read(url, &far.session(&folder, false)).into_iter().eq(0..100_000));
+}

@@ -1,0 +1,262 @@
+//! Blocks of objects that other machines hold, on disk: data as well as metadata.
+//!
+//! A [`Cached`] store stands before another. What was fetched is kept in files of one block each; the first time that an
+//! object is touched after opening, a byte of it is asked for, which tells whether it is as it was.
+mod recall;
+#[cfg(test)]
+mod tests;
+
+use super::folder::Folder;
+use crate::marker;
+use crate::multipart::Multipart;
+use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
+use recall::Recalled;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A cache on disk of blocks of objects that other machines hold; clones share it, and so may several processes.
+#[derive(Debug, Clone)]
+pub struct BlockCache {
+    folder: Arc<Folder>,
+    shared: Arc<Shared>,
+    immutable: bool,
+}
+
+#[derive(Debug)]
+struct Shared {
+    most: u64,
+    /// Bytes that were written since the files were counted.
+    written: AtomicU64,
+}
+
+/// The files are counted each time that so much of the bound was written.
+const COUNTED: u64 = 16;
+/// Objects whose state is remembered.
+const REMEMBERED: usize = 4096;
+
+impl BlockCache {
+    /// A cache in a folder, which is made if need be; its files take about `most` bytes together.
+    pub fn new(folder: impl Into<PathBuf>, most: u64) -> Self {
+        let folder = Arc::new(Folder::of_blocks(folder.into(), most));
+        Self { folder, shared: Arc::new(Shared { most, written: AtomicU64::new(0) }), immutable: false }
+    }
+
+    /// Whether chunks of trees never change under their keys: those that are kept are then not asked about, only the
+    /// metadata are. When these changed, all that is kept of the dataset is forgotten.
+    #[must_use]
+    pub fn immutable(self, immutable: bool) -> Self {
+        Self { immutable, ..self }
+    }
+
+    /// Why nothing is kept, if so.
+    pub fn warning(&self) -> Option<&str> {
+        self.folder.warning()
+    }
+
+    /// The same store with this cache before it; a local one stays as it is.
+    pub fn before(&self, store: Arc<dyn Store>, root: &ObjectId) -> Arc<dyn Store> {
+        if store.local().is_some() {
+            return store;
+        }
+        Arc::new(Cached {
+            inner: store,
+            root: root.clone(),
+            cache: self.clone(),
+            states: Mutex::default(),
+            is_changed: AtomicBool::new(false),
+        })
+    }
+
+    /// Counts what was written, and now and then removes what was used longest ago.
+    fn wrote(&self, bytes: u64) {
+        let written = self.shared.written.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if written >= self.shared.most / COUNTED {
+            self.shared.written.store(0, Ordering::Relaxed);
+            self.folder.shrink();
+        }
+    }
+}
+
+/// A store with a cache before it, for one opening of a dataset.
+#[derive(Debug)]
+struct Cached {
+    inner: Arc<dyn Store>,
+    root: ObjectId,
+    cache: BlockCache,
+    /// Objects whose state was asked for in this opening.
+    states: Mutex<HashMap<ObjectId, (Tag, u64)>>,
+    /// Whether something was written through this store: then nothing is kept any more.
+    is_changed: AtomicBool,
+}
+
+impl Cached {
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+        if self.is_changed.load(Ordering::Relaxed) || !self.cache.folder.takes(object) {
+            return self.inner.get(object, want).await;
+        }
+        let known = self.lock().get(object).cloned();
+        let Some(recalled) = self.recall(object, want, known.as_ref()) else {
+            return self.fetch(object, want, None).await;
+        };
+        match recalled.rest() {
+            None if known.is_some() || self.is_trusted(object) => return Ok(Some(recalled.into_blob())),
+            None => {
+                let head = self.inner.get(object, &Want::Range(0..1)).await?;
+                if head.as_ref().is_some_and(|head| recalled.is_of(head)) {
+                    self.remember(object, recalled.state());
+                    return Ok(Some(recalled.into_blob()));
+                }
+            }
+            Some(rest) => {
+                let part = self.fetch(object, &Want::Range(rest), Some(&recalled)).await?;
+                if let Some(part) = part.filter(|part| recalled.is_of(part)) {
+                    return Ok(recalled.completed(&part));
+                }
+            }
+        }
+        // It is another one than it was.
+        self.fetch(object, want, Some(&recalled)).await
+    }
+
+    /// Fetches and keeps.
+    async fn fetch(&self, object: &ObjectId, want: &Want, old: Option<&Recalled>) -> Result<Option<Blob>> {
+        let blob = self.inner.get(object, want).await?;
+        let is_other = old.is_some_and(|old| blob.as_ref().is_none_or(|blob| !old.is_of(blob)));
+        if is_other && self.cache.immutable && !self.may_be_trusted(object) {
+            self.cache.folder.forget_dataset(&self.root);
+        }
+        if let Some(blob) = &blob {
+            self.remember(object, (blob.tag.clone(), blob.size));
+            self.keep(object, blob);
+        }
+        Ok(blob)
+    }
+
+    /// Whether what is kept of an object counts without asking.
+    fn is_trusted(&self, object: &ObjectId) -> bool {
+        self.cache.immutable && self.may_be_trusted(object)
+    }
+
+    /// Whether an object is a chunk of a tree, and not metadata or a dataset of its own.
+    fn may_be_trusted(&self, object: &ObjectId) -> bool {
+        *object != self.root && !marker::NAMES.contains(&object.name())
+    }
+
+    /// Notes the state of an object; only of so many, so that a large dataset takes no more memory than a small one.
+    fn remember(&self, object: &ObjectId, state: (Tag, u64)) {
+        let mut states = self.lock();
+        if states.len() >= REMEMBERED {
+            states.clear();
+        }
+        states.insert(object.clone(), state);
+    }
+
+    fn recall(&self, object: &ObjectId, want: &Want, known: Option<&(Tag, u64)>) -> Option<Recalled> {
+        recall::recall(&self.cache.folder, &self.root, object, want, known)
+    }
+
+    fn keep(&self, object: &ObjectId, blob: &Blob) {
+        let written = recall::keep(&self.cache.folder, &self.root, object, blob);
+        if written > 0 {
+            self.cache.wrote(written);
+        }
+    }
+
+    /// Forgets everything, as something is about to change.
+    fn change(&self) {
+        if !self.is_changed.swap(true, Ordering::Relaxed) {
+            self.cache.folder.forget_dataset(&self.root);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectId, (Tag, u64)>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Cached {
+    fn drop(&mut self) {
+        if self.cache.shared.written.swap(0, Ordering::Relaxed) > 0 {
+            self.cache.folder.shrink();
+        }
+    }
+}
+
+impl Store for Cached {
+    fn id(&self) -> &StoreId {
+        self.inner.id()
+    }
+
+    fn facts(&self) -> Facts {
+        self.inner.facts()
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+        Box::pin(self.read(object, want))
+    }
+
+    fn put<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        body: Bytes,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        self.change();
+        self.inner.put(object, body, when)
+    }
+
+    fn upload<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        file: &'a Path,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        self.change();
+        self.inner.upload(object, file, when)
+    }
+
+    fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
+        self.change();
+        self.inner.multipart(object)
+    }
+
+    fn longest_key(&self) -> usize {
+        self.inner.longest_key()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let own = self.cache.warning().map(str::to_owned);
+        self.inner.warnings().into_iter().chain(own).collect()
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        self.change();
+        self.inner.delete(object)
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        self.change();
+        self.inner.delete_tree(prefix)
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        self.inner.list(prefix, page)
+    }
+
+    fn objects<'a>(
+        &'a self,
+        prefix: &'a ObjectId,
+        page: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<Objects>>> {
+        self.inner.objects(prefix, page)
+    }
+}

@@ -1,0 +1,222 @@
+//! Files of a cache in a folder of the user's choice. Files are replaced by renaming, so that several processes may share
+//! a folder; what is damaged is ignored.
+use super::Entry;
+use ncirrus_layout::{ObjectId, Tag};
+use std::collections::hash_map::DefaultHasher;
+use std::fs::{self, File};
+use std::hash::{Hash, Hasher};
+use std::io::Result;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// What is kept of objects, in the files of a folder: together they take so many bytes at most.
+#[derive(Debug)]
+pub struct Folder {
+    folder: PathBuf,
+    most: u64,
+    purpose: Purpose,
+    warning: Option<String>,
+    written: AtomicU64,
+}
+
+/// What a folder is for. Caches of different purposes may share one.
+#[derive(Debug)]
+struct Purpose {
+    name: &'static str,
+    ending: &'static str,
+    /// Fewer bytes are not worth a file.
+    least: usize,
+}
+
+/// What of an object a file holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Slot<'a> {
+    /// The object.
+    pub object: &'a ObjectId,
+    /// Which part of it, where it is kept in parts.
+    pub part: u64,
+    /// The dataset that it belongs to, where what is kept of one may have to go together.
+    pub dataset: Option<&'a ObjectId>,
+}
+
+impl<'a> From<&'a ObjectId> for Slot<'a> {
+    fn from(object: &'a ObjectId) -> Self {
+        Self { object, part: 0, dataset: None }
+    }
+}
+
+impl Folder {
+    /// A cache of headers and indexes in a folder, which is made if need be.
+    pub fn of_indexes(folder: PathBuf, most: u64) -> Self {
+        // Less is as quickly fetched as checked.
+        Self::new(folder, most, Purpose { name: "index cache", ending: "ncindex", least: 4 << 10 })
+    }
+
+    /// A cache of blocks of objects in a folder, which is made if need be.
+    pub(super) fn of_blocks(folder: PathBuf, most: u64) -> Self {
+        Self::new(folder, most, Purpose { name: "cache of blocks", ending: "ncblock", least: 1 })
+    }
+
+    fn new(folder: PathBuf, most: u64, purpose: Purpose) -> Self {
+        let mut cache = Self { folder, most, purpose, warning: None, written: AtomicU64::new(0) };
+        let usable = fs::create_dir_all(&cache.folder).and_then(|()| {
+            let trial = cache.temporary();
+            fs::write(&trial, []).and_then(|()| fs::remove_file(&trial))
+        });
+        if let Err(error) = usable {
+            cache.warning = Some(format!("no {} in {}: {error}", cache.purpose.name, cache.folder.display()));
+        }
+        cache
+    }
+
+    /// Why nothing is cached, if so.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
+    /// What is kept of an object.
+    pub fn find<'a>(&self, slot: impl Into<Slot<'a>>) -> Option<Entry> {
+        let slot = slot.into();
+        let file = self.file(slot)?;
+        if fs::metadata(&file).ok()?.len() > self.most {
+            return None;
+        }
+        let bytes = fs::read(&file).ok()?;
+        Entry::decode(bytes, &slot.address()).or_else(|| {
+            // Damaged, or of another version.
+            fs::remove_file(&file).ok();
+            None
+        })
+    }
+
+    /// Marks what is kept of an object as used.
+    pub fn touch<'a>(&self, slot: impl Into<Slot<'a>>) {
+        let file = self.file(slot.into()).and_then(|file| File::options().append(true).open(file).ok());
+        file.map(|file| file.set_modified(SystemTime::now()));
+    }
+
+    /// Forgets what is kept of an object.
+    pub fn forget<'a>(&self, slot: impl Into<Slot<'a>>) {
+        self.file(slot.into()).map(fs::remove_file);
+    }
+
+    /// Keeps an entry, if it is worth it. A failure only means that the next opening has to fetch.
+    pub fn keep<'a>(&self, slot: impl Into<Slot<'a>>, entry: &Entry) {
+        let slot = slot.into();
+        if entry.byte_len() < self.purpose.least || !is_strong(&entry.tag) {
+            return;
+        }
+        let Some(file) = self.file(slot) else { return };
+        let bytes = entry.encode(&slot.address());
+        if bytes.len() as u64 > self.most {
+            return;
+        }
+        let temporary = self.temporary();
+        if fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &file)).is_err() {
+            fs::remove_file(&temporary).ok();
+        }
+    }
+
+    /// Removes the files that were used longest ago until the rest fits the bound.
+    pub fn shrink(&self) {
+        if self.warning.is_some() {
+            return;
+        }
+        let Ok(mut files) = self.list() else { return };
+        files.sort_unstable_by(|a, b| b.cmp(a));
+        let mut kept = 0u64;
+        for (_, len, file) in files {
+            kept = kept.saturating_add(len);
+            if kept > self.most {
+                fs::remove_file(file).ok();
+            }
+        }
+    }
+
+    /// Forgets all that is kept of objects of a dataset.
+    pub(super) fn forget_dataset(&self, dataset: &ObjectId) {
+        let start = format!("{:016x}", hash(&dataset.to_string()));
+        for (_, _, file) in self.list().unwrap_or_default() {
+            let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if name.starts_with(&start) {
+                fs::remove_file(file).ok();
+            }
+        }
+    }
+
+    /// Whether anything is kept of an object: not where its address says what must not be kept, or nothing that lasts.
+    pub(super) fn takes(&self, object: &ObjectId) -> bool {
+        self.warning.is_none() && object.query().is_none() && !is_marked(object)
+    }
+
+    fn file(&self, slot: Slot<'_>) -> Option<PathBuf> {
+        if !self.takes(slot.object) {
+            return None;
+        }
+        let dataset = slot.dataset.map(|dataset| format!("{:016x}", hash(&dataset.to_string())));
+        let (dataset, address) = (dataset.unwrap_or_default(), slot.address());
+        let (name, more) = (hash(&(0u8, &address)), hash(&(1u8, &address)));
+        Some(self.folder.join(format!("{dataset}{name:016x}{more:016x}.{}", self.purpose.ending)))
+    }
+
+    /// A name that no other thread or process uses.
+    fn temporary(&self) -> PathBuf {
+        let number = self.written.fetch_add(1, Ordering::Relaxed);
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let (process, thread) = (std::process::id(), std::thread::current().id());
+        let unique = hash(&(now, process, thread, number, std::ptr::from_ref(self).addr()));
+        self.folder.join(format!("{process}-{unique:016x}.{}-new", self.purpose.ending))
+    }
+
+    /// Last use, length and path of the files of this cache.
+    fn list(&self) -> Result<Vec<(SystemTime, u64, PathBuf)>> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            let is_ours = ending.is_some_and(|ending| ending.starts_with(self.purpose.ending));
+            // Another process may remove it meanwhile.
+            if let Some(metadata) = fs::metadata(&path).ok().filter(|_| is_ours) {
+                files.push((metadata.modified()?, metadata.len(), path));
+            }
+        }
+        Ok(files)
+    }
+}
+
+impl Slot<'_> {
+    /// What stands in the file, so that two names that are alike do no harm.
+    fn address(&self) -> String {
+        match self.part {
+            0 => self.object.to_string(),
+            part => format!("{}\n{part}", self.object),
+        }
+    }
+}
+
+/// Names only have to differ: the address stands in the file.
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether equal tags mean equal bytes: not those of weak etags, nor times of change, nor sizes alone.
+fn is_strong(tag: &Tag) -> bool {
+    let tag = tag.as_str();
+    !(tag.is_empty()
+        || tag.starts_with(['-'])
+        || ["W/", " GMT-", " UTC-"].iter().any(|part| tag.contains(part)))
+}
+
+/// Whether the address of the store has a mark for credentials in it: that is another one in every process.
+fn is_marked(object: &ObjectId) -> bool {
+    let place = object.store.as_str().split_once("://").map_or("", |(_, place)| place);
+    let authority = place.split('/').next().unwrap_or_default();
+    let mark = authority.split_once('@').map(|(mark, _)| mark);
+    mark.is_some_and(|mark| mark.len() == 16 && mark.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests;
