@@ -58,6 +58,11 @@ pub fn classic_header(data: &[u8]) {
     open_all(&ncirrus_classic::ClassicDriver, Objects::one("x.nc", data.to_vec()), "x.nc");
 }
 
+/// Reference files.
+pub fn reference_file(data: &[u8]) {
+    _ = ncirrus_store::parse_references(data, &limits());
+}
+
 /// Central directories and entries of zip files.
 pub fn zip_directory(data: &[u8]) {
     let memory = MemoryStore::new("fuzz");

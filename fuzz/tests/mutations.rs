@@ -92,6 +92,14 @@ fn zip_directories_survive() {
     mutate(&[zip], 6000, ncirrus_fuzz::zip_directory);
 }
 
+#[test]
+fn reference_files() {
+    let text = r#"{"version": 1, "templates": {"u": "a/b", "f": "{{c}}.nc"},
+        "gen": [{"key": "g{{i}}", "url": "{{u}}", "offset": "{{i * 2}}", "length": "2", "dimensions": {"i": {"stop": 3}}}],
+        "refs": {".zgroup": "{}", "x": "base64:AAAA", "y": ["{{f(c='t')}}", 1, 2], "z": ["{{u}}"]}}"#;
+    mutate(&[text.as_bytes().to_vec()], 6000, ncirrus_fuzz::reference_file);
+}
+
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
