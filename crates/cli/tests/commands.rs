@@ -242,3 +242,22 @@ fn the_keys_of_a_store_are_listed_and_read() {
     let body = ncirrus(&["keys", "--get", "lat/.zarray", &tree]);
     assert_eq!(body, std::fs::read_to_string(folder.path().join("a.zarr/lat/.zarray")).unwrap());
 }
+
+#[test]
+fn a_reference_file_is_written_and_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let refs = at(folder.path(), "refs.json");
+    let told = ncirrus(&["reference", &example(), &refs]);
+    assert!(told.contains(" variables, ") && told.contains(" references, "), "{told}");
+    let keys = ncirrus(&["keys", &refs]);
+    assert!(keys.lines().any(|line| line.trim_start_matches('/') == ".zgroup"), "{keys}");
+    let sum = |path: &str| {
+        let text = ncirrus(&["dump", "-n", "x", "-v", "sst,lat", path]);
+        text.split_once("data:").map(|(_, data)| data.to_owned())
+    };
+    assert_eq!(sum(&refs), sum(&example()));
+    assert!(ncirrus(&["info", &refs]).contains("sst"));
+    let again = Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(["reference", &example(), &refs]).output();
+    assert!(String::from_utf8_lossy(&again.unwrap().stderr).contains("exists already"));
+    ncirrus(&["reference", "-f", "--inline-threshold", "0", &example(), &refs]);
+}

@@ -12,7 +12,7 @@ pub use draft::LeftOut;
 use crate::{Dataset, Error, OpenOptions, Result, Session};
 use draft::Draft;
 use json::References;
-use ncirrus_store::{Clobber, Precondition, Shape, Uploads};
+use ncirrus_store::{Clobber, Precondition, Scheme, Shape, Uploads, Url};
 use skeleton::Skeleton;
 
 /// How references are written.
@@ -77,6 +77,7 @@ pub fn write_references(
     }
     let open = |url: &String| -> Result<Input> {
         let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
+        refuse_containers(&dataset)?;
         Ok(Input { dataset, name: names::name(url, target, options.relative)? })
     };
     let inputs = sources.iter().map(open).collect::<Result<Vec<_>>>()?;
@@ -94,6 +95,19 @@ pub fn write_references(
     };
     put(target, references.finish(), options, session)?;
     Ok(report)
+}
+
+/// Objects that lie in a zip file, or that a reference file tells of, have no address of their own.
+fn refuse_containers(dataset: &Dataset) -> Result<()> {
+    let url = Url::parse(dataset.url())?;
+    let path = url.path().trim_end_matches('/').to_ascii_lowercase();
+    let is_file = url.scheme() == Scheme::File && std::path::Path::new(url.path()).is_file();
+    let is_tree = dataset.reader()?.driver().name() == "zarr";
+    if is_tree && (is_file || path.ends_with(".zip") || path.ends_with(".json")) {
+        let message = "references to what lies in a zip file, or in another reference file";
+        return Err(Error::unsupported(message).at_object(dataset.url()));
+    }
+    Ok(())
 }
 
 /// Puts the file in its place.

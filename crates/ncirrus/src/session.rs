@@ -154,10 +154,11 @@ impl SessionBuilder {
         self
     }
 
-    /// Whether an aggregation on another machine may name files of this one; not by default.
+    /// Whether an aggregation or a reference file on another machine may name files of this one; not by default.
     #[must_use]
     pub fn local_fragments(mut self, allowed: bool) -> Self {
         self.engine = self.engine.local_fragments(allowed);
+        self.stores.local_references = allowed;
         self
     }
 

@@ -170,6 +170,21 @@ fn chunks_are_referred_to_or_inline_as_told() {
 }
 
 #[test]
+fn what_has_no_address_of_its_own_is_refused() {
+    let session = session();
+    let (_folder, temp) = temp();
+    let (source, target) = (temp.join("a.nc"), temp.join("refs.json"));
+    fill(&source, Kind::Nc3, 0, 3, &session);
+    refer(&[&source], &target, |_| (), &session).unwrap();
+    let zip = temp.join("a.zip");
+    fill(&zip, Kind::Zarr3, 0, 3, &session);
+    for source in [&target, &zip] {
+        let error = refer(&[source], &temp.join("more.json"), |_| (), &session).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    }
+}
+
+#[test]
 fn relative_names_move_with_the_files() {
     let session = session();
     let (_folder, temp) = temp();
