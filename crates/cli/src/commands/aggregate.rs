@@ -58,7 +58,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     if let Some(folder) = &args.rebuild {
         return print(&rebuild(&args.target, folder, &args.master.options()?, session)?);
     }
-    let files = list(&names(args)?, session)?;
+    // A folder may hold an older master, too.
+    let mut files = list(&names(args)?, session)?;
+    files.retain(|file| *file != args.target);
     let bar = if args.quiet { indicatif::ProgressBar::hidden() } else { progress_bar() };
     let show = |done: usize, total: usize| {
         bar.set_length(total as u64);

@@ -107,7 +107,7 @@ impl From<Format> for Kind {
 
 /// A bar that counts files; hidden where there is no terminal.
 pub(crate) fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
+    let bar = crate::trace::BARS.add(ProgressBar::new(0));
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files {elapsed}") {
         bar.set_style(style);
     }

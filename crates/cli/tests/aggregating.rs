@@ -1,0 +1,61 @@
+//! Aggregations as a user types them.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn ncirrus(arguments: &[&str], folder: &Path) -> String {
+    let output = run(arguments, folder);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn example() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc").to_owned()
+}
+
+/// The values of the example's variable.
+fn data(url: &str, folder: &Path) -> String {
+    let text = ncirrus(&["dump", "-n", "x", "-v", "sst", url], folder);
+    text.split_once("\ndata:").unwrap().1.to_owned()
+}
+
+#[test]
+fn a_dataset_is_split_moved_and_put_together_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let want = data(&example(), folder);
+    let told = ncirrus(&["split", "--shape", "time=1,lat=2", &example(), "m.nca"], folder);
+    assert!(told.contains("/sst") && told.contains(" written, 0 kept"), "{told}");
+    assert_eq!(data("m.nca", folder), want);
+    std::fs::rename(folder.join("m"), folder.join("n")).unwrap();
+    let renamed = ncirrus(&["relocate", "--prefix", "n", "--dry-run", "m.nca"], folder);
+    assert!(renamed.contains("/sst\tm/m.sst.0.0.0.nc\tn/m.sst.0.0.0.nc\n"), "{renamed}");
+    ncirrus(&["relocate", "--prefix", "n", "m.nca"], folder);
+    assert_eq!(data("m.nca", folder), want);
+    std::fs::remove_file(folder.join("m.nca")).unwrap();
+    ncirrus(&["aggregate", "--rebuild", "n", "--convention", "cfa-0.6", "m.nca"], folder);
+    assert_eq!(data("m.nca", folder), want);
+    let tiles = ["aggregate", "--axis", "time", "--axis", "lat", "t.nca", "n/*.nc"];
+    let plan = ncirrus(&[&tiles[..], &["--dry-run"]].concat(), folder);
+    assert!(plan.contains("aggregated  /sst") && !folder.join("t.nca").exists(), "{plan}");
+    ncirrus(&tiles, folder);
+    assert_eq!(data("t.nca", folder), want);
+}
+
+#[test]
+fn files_that_do_not_fit_are_told_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    ncirrus(&["copy", &example(), "a.nc"], folder);
+    let output = run(&["aggregate", "m.nca", "a.nc", &example()], folder);
+    assert!(!output.status.success() && !folder.join("m.nca").exists());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("overlaps") && told.contains("sst.nc"), "{told}");
+    let output = run(&["aggregate", "m.nca", "none*.nc"], folder);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no dataset has such a name"));
+}
