@@ -64,6 +64,7 @@ keys! {
     Retries, "retries", Count, ["NCIRRUS_RETRIES"], [], "how often a request is tried again";
     Scratch, "scratch", Path, ["NCIRRUS_SCRATCH"], [], "folder of files that are to be uploaded";
     CacheFolder, "cache.folder", Path, ["NCIRRUS_CACHE"], [], "folder of arrays larger than memory";
+    CacheSize, "cache.size", Size, ["NCIRRUS_CACHE_SIZE"], [], "bytes that a cache of remote objects may have in it";
     IndexCacheFolder, "index_cache.folder", Path, ["NCIRRUS_INDEX_CACHE"], [], "folder of headers and chunk indexes of remote datasets";
     IndexCacheSize, "index_cache.size", Size, ["NCIRRUS_INDEX_CACHE_SIZE"], [], "bytes of the files in it";
     PluginPath, "plugin_path", Text, ["HDF5_PLUGIN_PATH"], ["PLUGIN.PATH"], "folders of filter plugins";
