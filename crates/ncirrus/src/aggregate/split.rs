@@ -217,9 +217,12 @@ impl Names {
             .into_iter()
             .find_map(|ending| name.strip_suffix(ending))
             .filter(|base| !base.is_empty());
-        let base = base.map_or_else(|| format!("{name}.fragments"), str::to_owned);
-        let own = || join(folder_of(address), &base);
-        Self { folder: folder.map_or_else(own, |folder| folder.trim_end_matches('/').to_owned()), base }
+        let own = || match base {
+            Some(base) => join(folder_of(address), base),
+            None => format!("{address}.fragments"),
+        };
+        let folder = folder.map_or_else(own, |folder| folder.trim_end_matches('/').to_owned());
+        Self { folder, base: base.unwrap_or(name).to_owned() }
     }
 
     /// `P/base.group.variable.i.j.k.nc`.
@@ -256,5 +259,27 @@ fn check_free(target: &str, master: &MasterOptions, session: &Session) -> Result
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Ok(_) => Err(Error::new(ErrorKind::Conflict, "exists already").at_object(target)),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Names;
+
+    #[test]
+    fn fragments_are_called_as_s3netcdf4_calls_them() {
+        for (target, path, place, want) in [
+            ("m.nca", "/tas", &[0, 0, 0][..], "m/m.tas.0.0.0.nc"),
+            ("/d/m.nc", "/ocean/sst", &[1, 10], "/d/m/m.ocean.sst.1.10.nc"),
+            ("s3://alias/bucket/dir/test.nca", "/tas", &[0, 0], "s3://alias/bucket/dir/test/test.tas.0.0.nc"),
+            // Endings of folders stay, and a name without an ending does not become a folder of its own name.
+            ("/d.nca/m.nca", "/tas", &[2], "/d.nca/m/m.tas.2.nc"),
+            ("/d/m", "/tas", &[2], "/d/m.fragments/m.tas.2.nc"),
+        ] {
+            assert_eq!(Names::beside(target, None).of_fragment(path, place), want);
+        }
+        let elsewhere = Names::beside("m.nca", Some("s3://b/x/"));
+        assert_eq!(elsewhere.of_fragment("/tas", &[0]), "s3://b/x/m.tas.0.nc");
+        assert_eq!(elsewhere.of_fill("/tas", &[4, 3]), "s3://b/x/m.tas.fill-4x3.nc");
     }
 }

@@ -8,9 +8,14 @@ use std::sync::Arc;
 
 /// A session whose scheme `far` is a store that takes so many changes.
 fn session(memory: &MemoryStore, allowed: usize) -> Session {
+    session_with(memory, allowed, StoreOptions::default())
+}
+
+/// The same, with other choices.
+pub(crate) fn session_with(memory: &MemoryStore, allowed: usize, stores: StoreOptions) -> Session {
     let store: Arc<dyn Store> = Arc::new(Far(Unplugged::after(memory, allowed)));
     let root = memory.root();
-    let mut stores = StoreOptions { retries: 0, ..StoreOptions::default() };
+    let mut stores = StoreOptions { retries: 0, ..stores };
     let factory = move |url: &Url| Ok((Arc::clone(&store), root.child(url.path().trim_matches('/'))));
     stores.schemes.register("far", Arc::new(factory)).unwrap();
     Session::builder().threads(2).durable(false).stores(stores).build().unwrap()

@@ -1,7 +1,9 @@
 //! Aggregations that are written part by part.
 use super::files::{Bench, CONVENTIONS, master};
+use super::killed::session_with;
 use ncirrus::aggregate::{AggregationWriter, Convention, NewVariable, WriterOptions};
-use ncirrus::{Atomic, Attribute, Attributes, DimensionLen, Kind, Selection, Values};
+use ncirrus::store::{MemoryStore, StoreOptions};
+use ncirrus::{Atomic, Attribute, Attributes, DimensionLen, ErrorKind, Kind, Selection, Values};
 
 fn options(convention: Convention, kind: Kind) -> WriterOptions {
     WriterOptions { master: master(convention, kind), ..WriterOptions::default() }
@@ -80,6 +82,29 @@ fn an_aggregation_is_opened_changed_and_grows() {
         want.extend([-9.0, -9.0, 2.0, 2.0, -9.0, -9.0]);
         assert_eq!(bench.numbers(&target, "tas"), want, "{convention:?}");
         assert_eq!(bench.numbers(&target, "x").len(), 6, "{convention:?}");
+    }
+}
+
+#[test]
+fn fragments_on_object_stores_are_changed_whole_when_told() {
+    for rewrite in [false, true] {
+        let mut bench = Bench::new();
+        let memory = MemoryStore::new("memory://written");
+        let stores = StoreOptions { rewrite, ..StoreOptions::default() };
+        bench.session = session_with(&memory, usize::MAX, stores);
+        let target = "far://store/m.nca";
+        let writer = begun(&bench, target, &options(Convention::Cf113, Kind::Nc4));
+        writer.write("tas", &[0, 0], &[2, 6], &Values::Float(vec![1.0; 12])).unwrap();
+        let again = writer.write("tas", &[1, 0], &[1, 1], &Values::Float(vec![2.0]));
+        if !rewrite {
+            assert_eq!(again.unwrap_err().kind(), ErrorKind::Unsupported);
+            continue;
+        }
+        again.unwrap();
+        writer.close().unwrap();
+        let mut want = vec![1.0; 12];
+        want[6] = 2.0;
+        assert_eq!(bench.numbers(target, "tas"), want);
     }
 }
 
