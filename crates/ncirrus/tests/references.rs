@@ -1,5 +1,5 @@
 //! Reference files: written for files of every kind, read here and by fsspec, zarr-python and xarray with equal values.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 mod support;
 
 use ncirrus::{

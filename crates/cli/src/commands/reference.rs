@@ -1,6 +1,6 @@
 //! `ncirrus reference`: a Zarr dataset whose chunks lie in other files.
 use clap::Args as ClapArgs;
-use ncirrus::{Error, ReferenceOptions, Result, Session, write_references};
+use ncirrus::{Error, ReferenceOptions, ReferenceReport, Result, Session, write_references};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -43,10 +43,15 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         overwrite: args.force,
     };
     let report = write_references(sources, target, &options, session)?;
-    for left in &report.left_out {
-        eprintln!("ncirrus: {}: left out: {}", left.path, left.reason);
-    }
+    tell(&report);
     let mut out = anstream::stdout().lock();
     let (variables, references, inline) = (report.variables, report.references, report.inline);
     super::finish(writeln!(out, "{variables} variables, {references} references, {inline} chunks inline"))
+}
+
+#[expect(clippy::print_stderr, reason = "the user is told here")]
+fn tell(report: &ReferenceReport) {
+    for left in &report.left_out {
+        eprintln!("ncirrus: {} is left out: {}", left.path, left.reason);
+    }
 }
