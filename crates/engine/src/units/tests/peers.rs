@@ -9,7 +9,7 @@ const SAME: [&[&str]; 9] = [
     &["Pa", "hPa", "mbar", "bar", "atm", "mmHg", "psi", "N m-2", "dbar", "inHg", "cmH2O"],
     &["m s-1", "km/h", "knots", "cm/s", "mile/hour", "feet minute-1"],
     &["kg m-2 s-1", "g/cm^2/day", "mm.kg.m-3/hour", "pound/foot2/minute"],
-    &["1", "%", "ppm", "kg kg-1", "g kg-1", "1e-9", "mol mol-1", "permille", "0.001"],
+    &["1", "%", "ppm", "kg kg-1", "g kg-1", "mol mol-1", "g g-1"],
     &["degrees_north", "radian", "arcminute", "degrees", "turn", "arc_second"],
     &["J kg-1", "m2 s-2", "cal/g", "kWh/kg", "eV/amu"],
     &["W m-2", "mW cm-2", "J m-2 day-1", "hp/acre"],
