@@ -142,7 +142,8 @@ impl Shared {
         let dice = hasher.finish();
         let harms = &self.rule.harms;
         let is_harmed = !harms.is_empty() && dice.is_multiple_of(self.rule.one_in);
-        let harm = is_harmed.then(|| harms[(dice / self.rule.one_in) as usize % harms.len()]);
+        let which = usize::try_from((dice / self.rule.one_in) % harms.len().max(1) as u64).unwrap();
+        let harm = is_harmed.then(|| harms[which]);
         self.log.lock().unwrap().push(Seen { method, target, harm });
         harm
     }
