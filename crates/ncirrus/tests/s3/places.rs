@@ -22,16 +22,17 @@ pub(crate) struct Place {
 }
 
 /// What ends with the test.
-enum Running {
-    Here(Box<Server>),
-    Program(Child, Option<tempfile::TempDir>),
+struct Running {
+    program: Option<Child>,
+    _server: Option<Server>,
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Self::Program(child, _) = self {
-            _ = child.kill();
-            _ = child.wait();
+        if let Some(program) = &mut self.program {
+            _ = program.kill();
+            _ = program.wait();
         }
     }
 }
@@ -82,7 +83,7 @@ impl Place {
             prefix: server.url(""),
             settings: server::settings(&server.address, KEY, SECRET),
             secrets: vec![SECRET.to_owned()],
-            _running: Running::Here(Box::new(server)),
+            _running: Running { program: None, _server: Some(server), _folder: None },
         }
     }
 
@@ -106,7 +107,7 @@ impl Place {
             prefix: "s3://bucket/".to_owned(),
             settings: server::settings(&text("endpoint"), &text("key"), &text("secret")),
             secrets: vec![text("secret")],
-            _running: Running::Program(child, None),
+            _running: Running { program: Some(child), _server: None, _folder: None },
         };
         Some((place, told))
     }
@@ -148,7 +149,7 @@ impl Place {
             prefix: "az://container/".to_owned(),
             settings: settings.map(|(name, value)| (name.to_owned(), value)).into(),
             secrets: vec![ACCOUNT_KEY.to_owned()],
-            _running: Running::Program(child, Some(folder)),
+            _running: Running { program: Some(child), _server: None, _folder: Some(folder) },
         })
     }
 }
