@@ -53,7 +53,8 @@ impl Dataset {
             return Ok(None);
         }
         // Telling the size of fragments would open them all.
-        let first = Region { start: vec![0; extent.len()], count: extent.iter().map(|len| 1.min(*len)).collect() };
+        let first =
+            Region { start: vec![0; extent.len()], count: extent.iter().map(|len| 1.min(*len)).collect() };
         let tile = self.context(nesting.clone()).drive(|view| tiles.tiles(view, &first)).await?.pop();
         if tile.is_some_and(|tile| matches!(tile.source, TileSource::Fragment(_))) {
             return Ok(None);

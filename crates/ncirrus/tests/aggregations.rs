@@ -1,5 +1,5 @@
 //! Aggregations: the corpus of all generations; what goes wrong with fragments; what reading costs.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 #[cfg(feature = "http")]
 #[path = "support/serve.rs"]
 mod serve;

@@ -1,5 +1,4 @@
 //! Every case of the corpus reads as it should, every invalid one is refused with words that say what is wrong.
-#![expect(clippy::print_stdout, reason = "tells counts")]
 use crate::support::{Exceptions, Tally, json, open, session, values};
 use ncirrus::{Attribute, Dataset, Session, Values, Variable};
 use ncirrus_testkit::corpus::corpus;
