@@ -1,4 +1,5 @@
 //! Partitions that lie on no grid.
+use crate::touched::split;
 use ncirrus_layout::{Error, Limits, Result, Tile, TileSource, uncovered};
 use ncirrus_model::Region;
 use std::ops::Range;
@@ -42,16 +43,32 @@ impl Boxes {
 
     /// The partitions that touch a region, with their numbers, in the order of these.
     pub(crate) fn touched(&self, region: &Region) -> Vec<(u64, Region)> {
-        let range = match (region.start.get(self.axis), region.count.get(self.axis)) {
-            (Some(start), Some(count)) => *start..start.saturating_add(*count),
-            _ => 0..1,
-        };
-        let order = self.order(&range);
+        let order = self.order(&self.range(region).unwrap_or(0..1));
         let found = order.map(|at| (self.numbers.get(at).copied().unwrap_or_default(), self.region(at)));
         let mut found: Vec<_> =
             found.filter(|(_, found)| self.rank == 0 || found.intersect(region).is_some()).collect();
         found.sort_unstable_by_key(|(number, _)| *number);
         found
+    }
+
+    /// The halves of a region that may touch more than so many partitions, where cutting leaves each half with
+    /// distinctly fewer.
+    pub(crate) fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
+        let range = self.range(region)?;
+        let order = self.order(&range);
+        let few = order.len() - order.len() / 4;
+        if order.len() as u64 <= most {
+            return None;
+        }
+        let at = self.span(order.start + order.len() / 2, self.axis).start;
+        let fits = |range: Range<u64>| !range.is_empty() && self.order(&range).len() <= few;
+        (fits(range.start..at) && fits(at..range.end)).then(|| split(region, self.axis, at))?
+    }
+
+    /// A region along the axis.
+    fn range(&self, region: &Region) -> Option<Range<u64>> {
+        let start = *region.start.get(self.axis)?;
+        Some(start..start.saturating_add(*region.count.get(self.axis)?))
     }
 
     /// The places in order of those that may meet a range along the axis.

@@ -124,6 +124,23 @@ impl Cuts {
         first..last.max(first)
     }
 
+    /// The most parts that a range may have.
+    pub(crate) fn most_parts(&self, range: &Range<u64>) -> u64 {
+        let cells = self.touched(range);
+        let cells = cells.end - cells.start;
+        match self {
+            Self::Even { .. } | Self::Ends(_) => cells.saturating_add(u64::from(range.end > self.end())),
+            Self::Scaled { .. } | Self::Spans(_) => cells.saturating_mul(2).saturating_add(1),
+        }
+    }
+
+    /// Where the middle one of the cells of a range begins; `None` when that cuts nothing off.
+    pub(crate) fn middle(&self, range: &Range<u64>) -> Option<u64> {
+        let cells = self.touched(range);
+        let start = self.span(cells.start + (cells.end - cells.start) / 2).start;
+        (range.start < start && start < range.end).then_some(start)
+    }
+
     /// A range as cells, whole ones, and what lies in none of them; empty cells are left out.
     pub(crate) fn parts(&self, range: &Range<u64>) -> Vec<Part> {
         let mut parts = Vec::new();

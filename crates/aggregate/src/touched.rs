@@ -4,6 +4,9 @@ use ncirrus_layout::{Limits, Result, Tile, TileSource};
 use ncirrus_model::Region;
 use std::ops::Range;
 
+#[cfg(test)]
+mod tests;
+
 /// The cells of a grid that a region touches: a box of cells, and how the region is made of them.
 #[derive(Debug)]
 pub(crate) struct Touched {
@@ -87,6 +90,31 @@ impl Touched {
         }
         false
     }
+}
+
+/// The halves of a region that may touch more than so many parts, cut where a cell begins: along the slowest axis that
+/// can be, so that each takes entries that lie together.
+pub(crate) fn halves(cuts: &[Cuts], region: &Region, most: u64) -> Option<[Region; 2]> {
+    let ranges = region.start.iter().zip(&region.count);
+    let ranges = ranges.map(|(start, count)| *start..start.saturating_add(*count));
+    let axes: Vec<(&Cuts, Range<u64>)> = cuts.iter().zip(ranges).collect();
+    let parts = axes.iter().fold(1, |parts: u64, (cuts, range)| parts.saturating_mul(cuts.most_parts(range)));
+    if parts <= most {
+        return None;
+    }
+    let cut = |(axis, (cuts, range)): (usize, &(&Cuts, Range<u64>))| Some((axis, cuts.middle(range)?));
+    let (axis, at) = axes.iter().enumerate().find_map(cut)?;
+    split(region, axis, at)
+}
+
+/// A region in two: what lies before a place along an axis, and the rest.
+pub(crate) fn split(region: &Region, axis: usize, at: u64) -> Option<[Region; 2]> {
+    let (mut first, mut second) = (region.clone(), region.clone());
+    let before = at.checked_sub(*region.start.get(axis)?)?;
+    *first.count.get_mut(axis)? = before;
+    *second.start.get_mut(axis)? = at;
+    *second.count.get_mut(axis)? = region.count.get(axis)?.checked_sub(before)?;
+    Some([first, second])
 }
 
 fn region_of<'a>(ranges: impl Iterator<Item = &'a Range<u64>>) -> Region {

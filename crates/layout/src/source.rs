@@ -78,6 +78,12 @@ pub trait TileIndex: Debug + Send + Sync {
     /// # Errors
     /// A need, or damage of the description.
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>>;
+
+    /// A region that touches more than so many tiles, cut in two where tiles begin, as far as that is known without
+    /// looking at anything; `None` when it touches fewer, cannot be cut, or nothing is known.
+    fn halves(&self, _region: &Region, _most: u64) -> Option<[Region; 2]> {
+        None
+    }
 }
 
 /// A region of a mosaic and where its values come from.

@@ -68,3 +68,19 @@ proptest! {
         prop_assert_eq!(all.touched(&wanted), naive);
     }
 }
+
+#[test]
+fn very_many_partitions_are_cut_where_that_leaves_fewer() {
+    let row = |at: u64| [2 * at..2 * at + 2, 0..5];
+    let all = |spans: Vec<[Range<u64>; 2]>| {
+        let numbers = (0..spans.len() as u64).collect();
+        Boxes::new(2, numbers, spans.into_iter().flatten().collect())
+    };
+    let rows = all((0..10).map(row).collect());
+    let whole = region(&[0..20, 0..5]);
+    assert_eq!(rows.halves(&whole, 10), None);
+    assert_eq!(rows.halves(&whole, 9), Some([region(&[0..10, 0..5]), region(&[10..20, 0..5])]));
+    assert_eq!(rows.halves(&region(&[4..6, 0..5]), 0), None);
+    let long = all((0..10).map(|at| [at..at + 11, 0..5]).collect());
+    assert_eq!(long.halves(&whole, 4), None, "nearly all would be in both");
+}

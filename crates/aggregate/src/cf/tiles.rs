@@ -4,7 +4,7 @@ use crate::entries::{Entries, Texts};
 use crate::keywords::Generation;
 use crate::names::{Substitutions, check_format, has_scheme};
 use crate::subject::{Subject, fragment_error};
-use crate::touched::Touched;
+use crate::touched::{self, Touched};
 use ncirrus_layout::{
     Error, Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
 };
@@ -75,6 +75,10 @@ struct Read {
 impl TileIndex for Tiles {
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         self.subject.locate(self.find(view, region))
+    }
+
+    fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
+        touched::halves(&self.cuts, region, most)
     }
 }
 

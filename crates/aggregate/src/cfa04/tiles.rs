@@ -5,7 +5,7 @@ use crate::boxes;
 use crate::cuts::Cuts;
 use crate::names::{Substitutions, join};
 use crate::subject::{Subject, fragment_error};
-use crate::touched::Touched;
+use crate::touched::{self, Touched};
 use ncirrus_layout::{Error, Fragment, Result, Step, Tile, TileIndex, TileSource, View};
 use ncirrus_model::{Region, Strings};
 use std::sync::Arc;
@@ -25,6 +25,13 @@ pub(super) struct Tiles {
 impl TileIndex for Tiles {
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         self.subject.locate(self.find(view, region).map_err(Into::into))
+    }
+
+    fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
+        match &self.places {
+            Places::Grid { cuts, .. } => touched::halves(cuts, region, most),
+            Places::Boxes(boxes) => boxes.halves(region, most),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::cuts::Cuts;
 use crate::entries::{Entries, Texts};
 use crate::names::{Substitutions, check_format, join as join_names};
 use crate::subject::{Subject, fragment_error};
-use crate::touched::Touched;
+use crate::touched::{self, Touched};
 use ncirrus_layout::{
     Error, Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
 };
@@ -52,6 +52,14 @@ struct Read {
 impl TileIndex for Tiles {
     fn tiles(&self, view: &dyn View, region: &Region) -> Step<Vec<Tile>> {
         self.subject.locate(self.find(view, region))
+    }
+
+    fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
+        match (self.boxes.get(), &self.cuts) {
+            (Some(boxes), _) => boxes.halves(region, most),
+            (None, Some(cuts)) => touched::halves(cuts, region, most),
+            (None, None) => None,
+        }
     }
 }
 
