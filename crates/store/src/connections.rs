@@ -6,9 +6,10 @@ use crate::net::{self, Service, Traffic};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Connections that are kept open; clones share them.
@@ -17,8 +18,11 @@ pub struct Connections(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    client: OnceLock<Client>,
+    /// By the longest wait for a connection, and whether redirections are followed.
+    clients: Mutex<BTreeMap<(Duration, bool), Client>>,
     net: Arc<net::Shared>,
+    #[cfg(feature = "http")]
+    jar: Arc<crate::http::Jar>,
     marks: RandomState,
 }
 
@@ -30,7 +34,19 @@ const REDIRECTIONS: usize = 10;
 impl Connections {
     /// What sends the requests of stores.
     pub(crate) fn service(&self, options: &StoreOptions) -> Result<Service> {
-        Ok(Service::new(self.client(options)?, options, &self.0.net))
+        Ok(Service::new(self.client(options, true)?, options, &self.0.net))
+    }
+
+    /// What sends requests of which redirections are answers as others are.
+    #[cfg(feature = "http")]
+    pub(crate) fn service_of_hops(&self, options: &StoreOptions) -> Result<Service> {
+        Ok(Service::new(self.client(options, false)?, options, &self.0.net))
+    }
+
+    /// Cookies that servers set.
+    #[cfg(feature = "http")]
+    pub(crate) fn jar(&self) -> Arc<crate::http::Jar> {
+        Arc::clone(&self.0.jar)
     }
 
     /// What was sent and received so far.
@@ -38,13 +54,17 @@ impl Connections {
         self.0.net.traffic()
     }
 
-    /// The client, made when it is first needed.
-    fn client(&self, options: &StoreOptions) -> Result<Client> {
-        if let Some(client) = self.0.client.get() {
+    /// A client, made when it is first needed.
+    fn client(&self, options: &StoreOptions, follows: bool) -> Result<Client> {
+        let connect = options.patience.connect.min(options.timeout);
+        let mut clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&(connect, follows)) {
             return Ok(client.clone());
         }
-        let made = build(options)?;
-        Ok(self.0.client.get_or_init(|| made).clone())
+        let policy = if follows { redirections() } else { Policy::none() };
+        let client = build(options, connect, policy)?;
+        clients.insert((connect, follows), client.clone());
+        Ok(client)
     }
 
     /// A mark that tells secrets apart without telling them.
@@ -53,7 +73,7 @@ impl Connections {
     }
 }
 
-fn build(options: &StoreOptions) -> Result<Client> {
+fn build(options: &StoreOptions, connect: Duration, policy: Policy) -> Result<Client> {
     let failed = |error: &dyn fmt::Display| {
         Error::new(ErrorKind::Io { retryable: false }, format!("no connections can be made: {error}"))
     };
@@ -65,8 +85,8 @@ fn build(options: &StoreOptions) -> Result<Client> {
         .tls_backend_preconfigured(tls)
         .http1_only()
         .referer(false)
-        .connect_timeout(options.patience.connect.min(options.timeout))
-        .redirect(redirections());
+        .connect_timeout(connect)
+        .redirect(policy);
     trust::proxied(builder, &http)?.build().map_err(|error| failed(&error.without_url()))
 }
 

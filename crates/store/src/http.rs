@@ -1,11 +1,15 @@
 //! Objects of web servers, read by range requests.
 mod answer;
+mod hops;
+mod jar;
 #[cfg(test)]
 pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
-use crate::config::{LoginKind, Secret};
+pub(crate) use jar::Jar;
+
+use crate::config::{Login, LoginKind, Secret, Settings};
 use crate::connections::Connections;
 use crate::net::{self, Failure, Service};
 use crate::store::{Facts, LocalStore, Precondition, Store};
@@ -15,11 +19,10 @@ use answer::{Answer, Begun, Whole};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use hops::{Asked, Places};
 use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
-use reqwest::Request;
-use reqwest::header::{ACCEPT_ENCODING, COOKIE, IF_MATCH, RANGE};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Objects below a URL of a web server. They can be read, not listed and not changed.
@@ -33,8 +36,16 @@ pub struct HttpStore {
     slash: &'static str,
     query: Option<String>,
     /// Who asks.
-    login: Option<LoginKind>,
+    login: Option<Login>,
+    /// Tells those who ask apart.
+    who: String,
     cookies: Option<Secret>,
+    /// Whom other servers know.
+    config: Arc<Settings>,
+    /// Cookies that servers set.
+    jar: Arc<Jar>,
+    /// Where objects were found behind redirections.
+    places: Places,
     service: Service,
     limits: Limits,
     /// Most bytes of an object whose server does not know ranges.
@@ -54,8 +65,8 @@ impl HttpStore {
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let place = format!("{}{port}", url.host());
         let (parent, name, slash) = split(url.path());
-        let login = options.config.login(url).map(|login| login.kind);
-        let mark = match (url.query(), url.credentials(), &login) {
+        let login = options.config.login(url);
+        let mark = match (url.query(), url.credentials(), login.as_ref().map(|login| &login.kind)) {
             // Of those whom the configuration names there is one at a time.
             (None, None, Some(LoginKind::Basic(user, _))) => format!("{user}@"),
             (None, None, Some(LoginKind::Bearer(_))) => "bearer@".to_owned(),
@@ -72,8 +83,12 @@ impl HttpStore {
             slash,
             query: url.query().map(str::to_owned),
             login,
+            who: mark,
             cookies: options.config.cookies(url),
-            service: connections.service(options)?,
+            config: Arc::clone(&options.config),
+            jar: connections.jar(),
+            places: Places::default(),
+            service: connections.service_of_hops(options)?,
             limits: options.limits.clone(),
             whole_bytes: options.whole_bytes,
             whole: Mutex::default(),
@@ -125,9 +140,14 @@ impl HttpStore {
 
     /// Asks for bytes; what is left of an answer that broke off is asked for from there on.
     async fn fetch(&self, object: &ObjectId, want: &Want) -> std::result::Result<Answer, Failure> {
+        let address = self.address(object);
         let mut begun: Option<Begun> = None;
         loop {
-            let response = self.service.send(|| self.request(object, want, begun.as_ref())).await?;
+            let (range, state) = match &begun {
+                Some(begun) => (Some(begun.rest()), begun.etag()),
+                None => (range_of(want), None),
+            };
+            let response = self.reach(&address, &Asked { range, state }).await?;
             match answer::read(response, want, begun.take(), self).await? {
                 Ok(answer) => return Ok(answer),
                 Err((failure, so_far)) => {
@@ -136,36 +156,6 @@ impl HttpStore {
                 }
             }
         }
-    }
-
-    fn request(
-        &self,
-        object: &ObjectId,
-        want: &Want,
-        begun: Option<&Begun>,
-    ) -> std::result::Result<Request, Failure> {
-        let mut request = self.service.get(&self.address(object)).header(ACCEPT_ENCODING, "identity");
-        let (range, state) = match begun {
-            Some(begun) => (Some(begun.rest()), begun.etag()),
-            None => (range_of(want), None),
-        };
-        if let Some(range) = range {
-            request = request.header(RANGE, range);
-        }
-        if let Some(state) = state {
-            request = request.header(IF_MATCH, state);
-        }
-        request = match &self.login {
-            Some(LoginKind::Basic(user, password)) => {
-                request.basic_auth(user, password.as_ref().map(Secret::exposed))
-            }
-            Some(LoginKind::Bearer(token)) => request.bearer_auth(token.exposed()),
-            None => request,
-        };
-        if let Some(cookies) = &self.cookies {
-            request = request.header(COOKIE, cookies.exposed());
-        }
-        request.build().map_err(Failure::of)
     }
 
     fn address(&self, object: &ObjectId) -> String {

@@ -85,15 +85,25 @@ impl Settings {
             return Some(Login { kind, origin: Origin::Url("user") });
         }
         let host = url.host().to_ascii_lowercase();
-        let of_server = |server: &Server| server.login();
-        let with_port = url.port().map(|port| format!("{host}:{port}"));
-        let server = with_port.as_ref().and_then(|host| self.servers.get(host));
-        server
-            .or_else(|| self.servers.get(&host))
-            .and_then(of_server)
+        self.server_login(url, &host)
             .or_else(|| self.rc_login(url))
             .or_else(|| self.earthdata(url, &host))
             .or_else(|| self.netrc_login(&host))
+    }
+
+    /// Who asks a server that another one redirects to: what the project's file, `.netrc` or NASA's token say of that very
+    /// host. What the address says, and netCDF's files, is meant for the first server alone.
+    pub fn login_elsewhere(&self, url: &Url) -> Option<Login> {
+        let host = url.host().to_ascii_lowercase();
+        self.server_login(url, &host)
+            .or_else(|| self.netrc_login(&host))
+            .or_else(|| self.earthdata(url, &host))
+    }
+
+    fn server_login(&self, url: &Url, host: &str) -> Option<Login> {
+        let with_port = url.port().map(|port| format!("{host}:{port}"));
+        let server = with_port.as_ref().and_then(|host| self.servers.get(host));
+        server.or_else(|| self.servers.get(host)).and_then(Server::login)
     }
 
     fn rc_login(&self, url: &Url) -> Option<Login> {

@@ -26,6 +26,8 @@ pub(crate) enum Page {
     Tagged(&'static str, Vec<u8>),
     /// As `Ranged`, of ranges that are a byte too short.
     Short(Vec<u8>),
+    /// The first when the request has this header line, else the other.
+    If(String, Box<Page>, Box<Page>),
 }
 
 /// A running server; it ends with the process.
@@ -60,6 +62,11 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
+    /// Adds a page, or replaces it.
+    pub(crate) fn add(&self, path: &str, page: Page) {
+        self.state.lock().unwrap().pages.insert(path.to_owned(), page);
+    }
+
     /// Request lines with the interesting headers, in the order in which they came.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.state.lock().unwrap().requests.clone()
@@ -78,11 +85,15 @@ fn answer(stream: TcpStream, state: &Mutex<State>) {
     };
     let path = first.split(' ').nth(1).unwrap().to_owned();
     let (range, login) = (header("range"), header("authorization"));
-    let note = [Some(path.clone()), range.clone(), login].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let note = [Some(path.clone()), range.clone(), login, header("cookie")]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ");
     let page = {
         let mut state = state.lock().unwrap();
         state.requests.push(note);
-        turn(state.pages.get_mut(&path))
+        chosen(turn(state.pages.get_mut(&path)), &headers)
     };
     send(stream, &page, range.as_deref());
 }
@@ -100,6 +111,17 @@ fn turn(page: Option<&mut Page>) -> Page {
         }
         Some(page) => page.clone(),
         None => Page::Status("404 Not Found\r\n"),
+    }
+}
+
+/// The page for a request with these headers.
+fn chosen(page: Page, headers: &[String]) -> Page {
+    match page {
+        Page::If(line, yes, no) => {
+            let has = headers.iter().any(|header| header.eq_ignore_ascii_case(&line));
+            chosen(if has { *yes } else { *no }, headers)
+        }
+        page => page,
     }
 }
 
@@ -121,7 +143,7 @@ fn send(mut stream: TcpStream, page: &Page, range: Option<&str>) {
         Page::Whole(bytes) => whole(bytes),
         Page::Cut(bytes) => (format!("200 OK\r\ncontent-length: {}\r\n", bytes.len() + 5), bytes.clone()),
         Page::Status(head) => (format!("{head}content-length: 0\r\n"), Vec::new()),
-        Page::First(..) => unreachable!("turned before"),
+        Page::First(..) | Page::If(..) => unreachable!("chosen before"),
     };
     let _ = write!(stream, "HTTP/1.1 {head}connection: close\r\n\r\n");
     match page {

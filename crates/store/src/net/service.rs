@@ -77,7 +77,7 @@ impl Service {
 
     /// A request for an object.
     #[cfg(feature = "http")]
-    pub(crate) fn get(&self, address: &str) -> reqwest::RequestBuilder {
+    pub(crate) fn get(&self, address: Url) -> reqwest::RequestBuilder {
         self.client.get(address)
     }
 

@@ -55,7 +55,7 @@ impl Watched {
     }
 
     /// All bytes, or the first `most` of them.
-    pub(super) async fn collect(&mut self, most: usize) -> Result<Bytes, Failure> {
+    pub(crate) async fn collect(&mut self, most: usize) -> Result<Bytes, Failure> {
         let mut bytes = BytesMut::new();
         while bytes.len() < most
             && let Some(piece) = self.piece().await

@@ -65,3 +65,19 @@ fn cookies_go_where_they_belong(#[case] url: &str, #[case] expected: Option<&str
     let cookies = settings.cookies(&Url::parse(url).unwrap());
     assert_eq!(cookies.as_ref().map(Secret::exposed), expected);
 }
+
+#[test]
+fn a_server_redirected_to_knows_what_is_meant_for_it_alone() {
+    let rc = "HTTP.CREDENTIALS.USERPASSWORD=rc:pw\n";
+    let home = home(&[(".ncrc", rc), (".netrc", NETRC)]);
+    let settings = gathered(&home, &[("EARTHDATA_TOKEN", "token")]);
+    let elsewhere = |url: &str| settings.login_elsewhere(&Url::parse(url).unwrap()).map(|login| login.kind);
+    assert_eq!(login(&settings, "https://other.org/x"), basic("rc", "pw"));
+    assert_eq!(elsewhere("https://other.org/x"), None);
+    assert_eq!(elsewhere("https://me:pw@other.org/x"), None);
+    assert_eq!(elsewhere("https://h.org/x"), basic("me", "hunter2"));
+    // Where logins are made tokens do not count.
+    assert_eq!(elsewhere("https://urs.earthdata.nasa.gov/x"), basic("a b", "q\"x"));
+    let token = Some(LoginKind::Bearer(Secret::new("token")));
+    assert_eq!(elsewhere("https://data.earthdata.nasa.gov/x"), token);
+}
