@@ -13,6 +13,7 @@ mod upload;
 pub use identity::{Identities, Identity, Told};
 pub(crate) use leftovers::Unfinished;
 
+use crate::config::Transfer;
 use crate::multipart::Multipart;
 use crate::net::{Operation, operation};
 use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
@@ -45,6 +46,8 @@ pub struct CloudStore {
     parts: Option<Arc<dyn MultipartStore>>,
     /// Asks for what the client does not know, at Amazon and its kin.
     other: Option<Arc<leftovers::Asking>>,
+    /// What the configuration says of the server.
+    transfer: Arc<Transfer>,
     /// The object that is read in an old version, and which.
     version: Option<Arc<(String, String)>>,
 }
@@ -67,6 +70,7 @@ impl CloudStore {
             pages: Some(built.pages),
             parts: Some(built.parts),
             other: built.asking.map(Arc::new),
+            transfer: Arc::new(built.transfer),
             version: None,
         })
     }
@@ -80,7 +84,15 @@ impl CloudStore {
 
     /// The objects of a store that was made otherwise.
     pub fn new(address: &str, objects: Arc<dyn ObjectStore>) -> Self {
-        Self { id: StoreId::new(address), objects, pages: None, parts: None, other: None, version: None }
+        Self {
+            id: StoreId::new(address),
+            objects,
+            pages: None,
+            parts: None,
+            other: None,
+            transfer: Arc::default(),
+            version: None,
+        }
     }
 
     /// Sends large objects in parts, in any order, through `parts`: the same store as it takes them.
@@ -143,7 +155,7 @@ impl CloudStore {
         let path = path_of(object)?;
         self.check_len(object)?;
         // A put can depend on what it replaces when it is sent in one piece only.
-        let most = if when == Precondition::None { upload::ONE_PIECE } else { LARGEST_PUT };
+        let most = if when == Precondition::None { self.one_piece() } else { LARGEST_PUT };
         if body.len() as u64 > most {
             return self.send_body(object, body, when).await;
         }

@@ -14,6 +14,16 @@ pub trait Multipart: Debug + Send + Sync {
     /// Makes the object of all parts from 0 on; none may be missing.
     fn complete(&self, when: Precondition) -> BoxFuture<'_, Result<Tag>>;
 
+    /// Bytes of the first parts, where the server wants others than usual.
+    fn part_size(&self) -> Option<u64> {
+        None
+    }
+
+    /// Parts that are sent at once, where the server wants others than usual.
+    fn at_once(&self) -> Option<usize> {
+        None
+    }
+
     /// Takes back what was sent; fine when nothing was.
     fn abort(&self) -> BoxFuture<'_, Result<()>>;
 }

@@ -2,6 +2,7 @@
 use super::identity::{Identity, Same, Signer, google_file};
 use super::leftovers::Asking;
 use crate::StoreOptions;
+use crate::config::Transfer;
 use crate::net::Connector;
 use crate::url::{Bucket, Fragment, Provider};
 use ncirrus_layout::{Error, Result};
@@ -24,9 +25,13 @@ pub(super) struct Built {
     pub(super) who: Option<String>,
     /// For what the client does not know to ask, at Amazon and its kin.
     pub(super) asking: Option<Asking>,
+    /// What the configuration says of the server.
+    pub(super) transfer: Transfer,
 }
 
 pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Result<Built> {
+    let transfer = transfer(bucket, options);
+    let options = &with_waits(options, &transfer);
     let identity = Identity::resolve(bucket, fragment, options)?;
     identity.warnings.iter().for_each(|warning| options.identities.note(warning.clone()));
     let service = options.connections.service(options)?;
@@ -38,7 +43,22 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
     };
     // The message names settings, not their values.
     let built = built.map_err(|error| Error::invalid(format!("object store cannot be used: {error}")))?;
-    Ok(Built { who: who(bucket, fragment, options), ..built })
+    Ok(Built { who: who(bucket, fragment, options), transfer, ..built })
+}
+
+/// What the configuration says of the server of a bucket, by its alias or its address.
+fn transfer(bucket: &Bucket, options: &StoreOptions) -> Transfer {
+    let by_alias = bucket.alias.as_ref().and_then(|alias| options.config.host(alias));
+    let by_address = || Some(options.config.host_at(bucket.endpoint.as_ref()?)?.1);
+    by_alias.or_else(by_address).map(|host| host.transfer.clone()).unwrap_or_default()
+}
+
+/// The options with the waits that a server has of its own.
+fn with_waits(options: &StoreOptions, transfer: &Transfer) -> StoreOptions {
+    let mut options = options.clone();
+    options.timeout = transfer.timeout.unwrap_or(options.timeout);
+    options.patience.connect = transfer.connect_timeout.unwrap_or(options.patience.connect);
+    options
 }
 
 fn who(bucket: &Bucket, fragment: &Fragment, options: &StoreOptions) -> Option<String> {
@@ -51,7 +71,7 @@ impl Built {
     fn of<S: ObjectStore + PaginatedListStore + MultipartStore>(store: S) -> Self {
         let store = Arc::new(store);
         let (objects, pages) = (Arc::clone(&store) as Arc<dyn ObjectStore>, Arc::clone(&store) as _);
-        Self { objects, pages, parts: store, who: None, asking: None }
+        Self { objects, pages, parts: store, who: None, asking: None, transfer: Transfer::default() }
     }
 }
 
@@ -161,3 +181,6 @@ fn is_yes(value: Option<String>) -> bool {
 fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
+
+#[cfg(test)]
+mod tests;

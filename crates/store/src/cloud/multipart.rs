@@ -29,7 +29,7 @@ struct Upload {
 impl CloudStore {
     /// An upload of an object in parts, where the provider is asked directly; nothing is sent yet.
     pub(super) fn upload_in_parts(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
-        let parts = Arc::clone(self.parts.as_ref()?);
+        let parts = Arc::clone(self.parts.as_ref().filter(|_| self.transfer.sends_parts())?);
         // A key that cannot be used is refused by whatever sends the object otherwise.
         let path = path_of(object).ok().filter(|_| !object.key().is_empty())?;
         let (store, object) = (self.clone(), object.clone());
@@ -96,6 +96,14 @@ impl Multipart for Upload {
 
     fn complete(&self, when: Precondition) -> BoxFuture<'_, Result<Tag>> {
         operation(&self.object, self.finish(when)).boxed()
+    }
+
+    fn part_size(&self) -> Option<u64> {
+        self.store.transfer.part_bytes()
+    }
+
+    fn at_once(&self) -> Option<usize> {
+        self.store.transfer.at_once()
     }
 
     fn abort(&self) -> BoxFuture<'_, Result<()>> {

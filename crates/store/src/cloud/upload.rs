@@ -1,6 +1,6 @@
 //! Sending files, large ones in parts.
 use super::fault::Fault;
-use super::{CloudStore, path_of};
+use super::{CloudStore, LARGEST_PUT, path_of};
 use crate::store::Precondition;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -10,13 +10,13 @@ use object_store::{MultipartUpload, ObjectStoreExt, PutMultipartOptions, PutPayl
 use std::fs::File;
 use std::io::Read;
 
-/// Files up to this many bytes are sent in one piece.
-pub(super) const ONE_PIECE: u64 = 32 << 20;
+/// Objects up to this many bytes are sent in one piece, unless the server has a size of parts of its own.
+const ONE_PIECE: u64 = 32 << 20;
 /// Bytes of a part, unless there would be too many.
 const PART: u64 = 16 << 20;
 /// Most parts (Amazon allows 10,000).
 const MOST_PARTS: u64 = 9_000;
-/// Parts sent at once.
+/// Parts sent at once, unless the server has a number of its own.
 const AT_ONCE: usize = 4;
 
 impl CloudStore {
@@ -31,12 +31,12 @@ impl CloudStore {
         let failed = |error| crate::fault::of_io(error, file.display());
         let mut file = File::open(file).map_err(failed)?;
         let len = file.metadata().map_err(failed)?.len();
-        if len <= ONE_PIECE {
+        if len <= self.one_piece() {
             let mut body = Vec::new();
             file.read_to_end(&mut body).map_err(failed)?;
             return self.write(object, Bytes::from(body), when).await;
         }
-        let part = part_len(len);
+        let part = self.part_len(len);
         let next = move || {
             let mut body = Vec::new();
             let read = file.by_ref().take(part).read_to_end(&mut body);
@@ -53,7 +53,7 @@ impl CloudStore {
         mut body: Bytes,
         when: Precondition,
     ) -> Result<Tag> {
-        let part = usize::try_from(part_len(body.len() as u64)).unwrap_or(usize::MAX);
+        let part = usize::try_from(self.part_len(body.len() as u64)).unwrap_or(usize::MAX);
         self.send_pieces(object, move || Ok(body.split_to(part.min(body.len()))), when).await
     }
 
@@ -64,6 +64,12 @@ impl CloudStore {
         next: impl FnMut() -> Result<Bytes> + Send,
         when: Precondition,
     ) -> Result<Tag> {
+        if !self.transfer.sends_parts() {
+            let message = format!(
+                "more than {LARGEST_PUT} bytes, and its server is said to take no parts (multipart_upload)"
+            );
+            return Err(Error::limit(message).at_object(object));
+        }
         let path = path_of(object)?;
         self.check_len(object)?;
         if when != Precondition::None {
@@ -72,7 +78,8 @@ impl CloudStore {
         let fault = |error| Fault::from(error).at(object);
         let mut upload =
             self.objects.put_multipart_opts(&path, PutMultipartOptions::default()).await.map_err(fault)?;
-        let sent = send_parts(upload.as_mut(), next).await;
+        let at_once = self.transfer.at_once().unwrap_or(AT_ONCE);
+        let sent = send_parts(upload.as_mut(), next, at_once).await;
         match sent {
             Ok(()) => {
                 let put = upload.complete().await.map_err(fault)?;
@@ -83,6 +90,20 @@ impl CloudStore {
                 Err(error.at_object(object))
             }
         }
+    }
+
+    /// Most bytes that are sent in one piece when nothing else decides it.
+    pub(super) fn one_piece(&self) -> u64 {
+        if self.transfer.sends_parts() {
+            self.transfer.part_bytes().unwrap_or(ONE_PIECE)
+        } else {
+            LARGEST_PUT
+        }
+    }
+
+    /// Bytes of the parts of an object of `len` bytes: larger ones where there would be too many.
+    fn part_len(&self, len: u64) -> u64 {
+        self.transfer.part_bytes().unwrap_or(PART).max(len.div_ceil(MOST_PARTS))
     }
 
     pub(super) async fn check(&self, object: &ObjectId, path: &Path, when: &Precondition) -> Result<()> {
@@ -100,19 +121,15 @@ impl CloudStore {
     }
 }
 
-/// Bytes of the parts of an object of `len` bytes: larger ones where there would be too many.
-fn part_len(len: u64) -> u64 {
-    PART.max(len.div_ceil(MOST_PARTS))
-}
-
 /// Keeps a few parts under way, each new one when an old one has arrived.
 async fn send_parts(
     upload: &mut dyn MultipartUpload,
     mut next: impl FnMut() -> Result<Bytes> + Send,
+    at_once: usize,
 ) -> Result<()> {
     let (mut sending, mut is_over) = (FuturesUnordered::new(), false);
     loop {
-        while !is_over && sending.len() < AT_ONCE {
+        while !is_over && sending.len() < at_once {
             let body = next()?;
             is_over = body.is_empty();
             if !is_over {
@@ -127,13 +144,4 @@ async fn send_parts(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_grow_with_the_object() {
-        assert_eq!(part_len(33 << 20), PART);
-        let largest = 5u64 << 40;
-        assert!(largest.div_ceil(part_len(largest)) <= 10_000);
-    }
-}
+mod tests;

@@ -32,7 +32,8 @@ pub struct Host {
     pub origin: Origin,
 }
 
-/// How data come and go; what is not said is as for all others.
+/// How data come and go; what is not said is as for all others. `multipart_download` is kept and changes nothing: reads ask
+/// for the ranges that they need.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Transfer {
     /// Bytes of a part.
@@ -97,7 +98,29 @@ impl Host {
     }
 }
 
+/// Fewest bytes of a part but the last (Amazon).
+const LEAST_PART: u64 = 5 << 20;
+/// Most bytes of a part: some of them are held in memory at once.
+const MOST_PART: u64 = 512 << 20;
+/// Most parts in flight.
+const MOST_AT_ONCE: u32 = 64;
+
 impl Transfer {
+    /// Bytes of a part as they are used: from 5 to 512 MiB.
+    pub fn part_bytes(&self) -> Option<u64> {
+        self.part_size.map(|size| size.clamp(LEAST_PART, MOST_PART))
+    }
+
+    /// Parts in flight as they are used: from 1 to 64.
+    pub fn at_once(&self) -> Option<usize> {
+        self.parts.and_then(|parts| usize::try_from(parts.clamp(1, MOST_AT_ONCE)).ok())
+    }
+
+    /// Whether objects are sent in parts.
+    pub fn sends_parts(&self) -> bool {
+        self.multipart_upload != Some(false)
+    }
+
     /// Takes over a setting by any of its names; false when there is no such.
     pub(super) fn set(&mut self, name: &str, text: &str) -> Result<bool, String> {
         match name {

@@ -27,7 +27,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Parts that are sent at once.
+/// Parts that are sent at once unless the server wants another number.
 const AT_ONCE: usize = 8;
 
 /// An object on its way.

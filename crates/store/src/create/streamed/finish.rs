@@ -37,15 +37,17 @@ pub(in crate::create) fn start(
         return None;
     }
     let upload = store.multipart(object)?;
+    let sizes = upload.part_size().map_or_else(Sizes::default, Sizes::of);
+    let turns = Arc::new(Semaphore::new(upload.at_once().unwrap_or(AT_ONCE)));
     let folder = || options.scratch.clone().unwrap_or_else(std::env::temp_dir);
     let stream = Stream {
         object: object.clone(),
         upload,
         runtime,
-        sizes: Sizes::default(),
+        sizes,
         budget: options.upload_memory as u64,
         scratch: (options.uploads != Uploads::InMemory).then(folder),
-        turns: Arc::new(Semaphore::new(AT_ONCE)),
+        turns,
         state: Mutex::default(),
         sent: Condvar::new(),
         tasks: Mutex::default(),

@@ -8,29 +8,42 @@ pub(super) struct Sizes {
     pub(super) first: u64,
     /// Parts of the same size in a row.
     pub(super) run: u64,
+    /// How often the size doubles.
+    pub(super) doublings: u64,
 }
 
 /// Runs of parts (Amazon and Google allow 10,000 parts).
 const RUNS: u64 = 10;
-/// How often the size doubles.
-const DOUBLINGS: u64 = 8;
+/// Bytes of the first parts unless the server wants others.
+const USUAL: u64 = 8 << 20;
+/// Smaller ones do not reach 5 TiB with ten thousand parts.
+const LEAST: u64 = 6 << 20;
+/// Most bytes of a part that any provider takes.
+const MOST: u64 = 4000 << 20;
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { first: 8 << 20, run: 1000 }
+        Self::of(USUAL)
     }
 }
 
 impl Sizes {
+    /// Sizes that begin with so many bytes, or the next number that does.
+    pub(super) fn of(first: u64) -> Self {
+        let first = first.clamp(LEAST, MOST);
+        let doublings = (0..RUNS).take_while(|doublings| first << doublings <= MOST).last();
+        Self { first, run: 1000, doublings: doublings.unwrap_or_default() }
+    }
+
     /// Bytes of a part.
     pub(super) fn size(self, index: u64) -> u64 {
-        self.first << (index / self.run).min(DOUBLINGS)
+        self.first << (index / self.run).min(self.doublings)
     }
 
     /// Where a part starts.
     pub(super) fn start(self, index: u64) -> u64 {
         let run = index / self.run;
-        let doubled = run.min(DOUBLINGS);
+        let doubled = run.min(self.doublings);
         let before = self.run * self.first * ((1 << doubled) - 1);
         before + (index - doubled * self.run) * self.size(index)
     }
@@ -74,17 +87,25 @@ mod tests {
 
     #[test]
     fn parts_follow_each_other_and_reach_five_tebibytes() {
-        let sizes = Sizes::default();
-        let mut at = 0;
-        for index in 0..RUNS * sizes.run {
-            let size = sizes.size(index);
-            assert_eq!(sizes.start(index), at);
-            assert_eq!([at, at + size - 1].map(|offset| sizes.index(offset)), [index; 2]);
-            assert!((8 << 20..=4000 << 20).contains(&size));
-            at += size;
+        for first in [0, 5 << 20, 7_654_321, 8 << 20, 16_500_000, 50_000_000, 512 << 20, u64::MAX] {
+            let sizes = Sizes::of(first);
+            let mut at = 0;
+            for index in 0..RUNS * sizes.run {
+                let size = sizes.size(index);
+                assert_eq!(sizes.start(index), at);
+                assert_eq!([at, at + size - 1].map(|offset| sizes.index(offset)), [index; 2]);
+                assert!((LEAST..=MOST).contains(&size), "{first}: {size}");
+                at += size;
+            }
+            assert_eq!(sizes.most(), at);
+            assert!(at > 5 << 40, "{first}: {at}");
         }
-        assert_eq!(sizes.most(), at);
-        assert!(at > 5 << 40);
+    }
+
+    #[test]
+    fn parts_of_an_object_are_counted() {
+        let sizes = Sizes::default();
         assert_eq!([0, 1, 8 << 20, (8 << 20) + 1].map(|len| sizes.count(len)), [0, 1, 1, 2]);
+        assert_eq!(Sizes::of(50_000_000).count(100_000_001), 3);
     }
 }

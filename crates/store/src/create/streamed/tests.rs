@@ -17,7 +17,7 @@ static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
 });
 
 /// Parts of 64 bytes, then of 128, and so on.
-const SIZES: Sizes = Sizes { first: 64, run: 4 };
+const SIZES: Sizes = Sizes { first: 64, run: 4, doublings: 8 };
 
 /// Keeps what it gets.
 #[derive(Debug, Default)]

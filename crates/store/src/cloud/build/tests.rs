@@ -1,0 +1,29 @@
+use super::*;
+use crate::Url;
+use crate::config::{Format, Settings};
+use std::path::Path;
+use std::time::Duration;
+
+#[test]
+fn a_server_has_settings_of_its_own_by_alias_and_by_address() {
+    let text = "[hosts.lab]\nurl = \"https://lab.org:9000\"\npart_size = \"20M\"\nparts = 2\nconnect_timeout = 3\n\
+        timeout = 7\nmultipart_upload = false\n";
+    let mut settings = Settings::default();
+    settings.read(Format::Own, text, Path::new("config.toml")).unwrap();
+    let options = StoreOptions { config: Arc::new(settings), ..StoreOptions::default() };
+    let of = |address: &str| {
+        let bucket = options.config.bucket(&Url::parse(address).unwrap()).unwrap().unwrap();
+        transfer(&bucket, &options)
+    };
+    for address in ["s3://lab/bucket/x", "https://lab.org:9000/bucket/x#mode=s3"] {
+        let transfer = of(address);
+        assert_eq!((transfer.part_bytes(), transfer.at_once()), (Some(20 << 20), Some(2)), "{address}");
+        assert!(!transfer.sends_parts());
+        let waits = with_waits(&options, &transfer);
+        assert_eq!(waits.patience.connect, Duration::from_secs(3));
+        assert_eq!(waits.timeout, Duration::from_secs(7));
+    }
+    assert_eq!(of("s3://bucket/x"), Transfer::default());
+    let waits = with_waits(&options, &Transfer::default());
+    assert_eq!((waits.timeout, waits.patience), (options.timeout, options.patience));
+}
