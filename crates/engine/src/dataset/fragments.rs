@@ -2,7 +2,8 @@
 use super::Dataset;
 use crate::bound::Ground;
 use crate::nesting::Nesting;
-use crate::read::fragment::Part;
+use crate::read::Reading;
+use crate::read::fragment::{Part, Touched};
 use crate::session::Missing;
 use ncirrus_layout::{Error, Fragment, Result, Tile, TileSource};
 use ncirrus_model::{Region, Selection, VarId};
@@ -68,8 +69,14 @@ impl Dataset {
     /// `Invalid` for a variable that is not put together from others, or a selection that does not fit; `Limit` when
     /// there are too many; damage of the description.
     pub async fn fragments(&self, variable: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
-        let tiles = self.touched(variable, selection).await?;
-        Ok(tiles.into_iter().map(|tile| self.fragment_info(&tile)).collect())
+        let bound = self.bound(variable, &Nesting::default()).await?;
+        let reading = self.reading(variable, &bound, selection, Nesting::default(), Missing::Fill)?;
+        let mut touched = self.touched(&reading, selection)?;
+        let mut fragments = Vec::new();
+        while let Some(tiles) = self.next_of(&mut touched, fragments.len(), variable).await? {
+            fragments.extend(tiles.iter().map(|tile| self.fragment_info(tile)));
+        }
+        Ok(fragments)
     }
 
     /// The same, each with what is wrong with it: its dataset is opened, its shape, type and units are compared.
@@ -81,36 +88,48 @@ impl Dataset {
         variable: VarId,
         selection: &Selection,
     ) -> Result<Vec<FragmentCheck>> {
-        let tiles = self.touched(variable, selection).await?;
         let bound = self.bound(variable, &Nesting::default()).await?;
         let reading = self.reading(variable, &bound, selection, Nesting::default(), Missing::Fill)?;
-        let mut checks: Vec<FragmentCheck> = Vec::with_capacity(tiles.len());
-        let mut parts = Vec::new();
-        for (number, tile) in tiles.into_iter().enumerate() {
-            let fragment = self.fragment_info(&tile);
-            checks.push(FragmentCheck { fault: fragment.fault.clone(), fragment });
-            if let (TileSource::Fragment(fragment), None) =
-                (tile.source, checks.last().and_then(|it| it.fault.as_ref()))
-            {
-                parts.push((number, Part::whole(tile.region, fragment)));
+        let mut touched = self.touched(&reading, selection)?;
+        let mut checks: Vec<FragmentCheck> = Vec::new();
+        while let Some(tiles) = self.next_of(&mut touched, checks.len(), variable).await? {
+            let mut parts = Vec::new();
+            for tile in tiles {
+                let fragment = self.fragment_info(&tile);
+                let fault = fragment.fault.clone();
+                if let (TileSource::Fragment(fragment), None) = (tile.source, &fault) {
+                    parts.push((checks.len(), Part::whole(tile.region, fragment)));
+                }
+                checks.push(FragmentCheck { fragment, fault });
             }
-        }
-        for (number, fault) in reading.check_fragments(parts).await? {
-            if let Some(check) = checks.get_mut(number) {
-                check.fault = Some(fault);
+            for (number, fault) in reading.check_fragments(parts).await? {
+                if let Some(check) = checks.get_mut(number) {
+                    check.fault = Some(fault);
+                }
             }
         }
         Ok(checks)
     }
 
-    async fn touched(&self, variable: VarId, selection: &Selection) -> Result<Vec<Tile>> {
-        let bound = self.bound(variable, &Nesting::default()).await?;
-        let reading = self.reading(variable, &bound, selection, Nesting::default(), Missing::Fill)?;
-        let Ground::Mosaic(tiles) = &bound.ground else {
+    fn touched<'t, 'a>(&self, reading: &'t Reading<'a>, selection: &Selection) -> Result<Touched<'t, 'a>> {
+        let Ground::Mosaic(tiles) = &reading.bound.ground else {
             let message = "the variable is not put together from others";
-            return Err(self.located(Error::invalid(message), variable));
+            return Err(self.located(Error::invalid(message), reading.variable));
         };
-        reading.touched(tiles, selection).await.map_err(|error| self.located(error, variable))
+        Ok(reading.touched(tiles, selection))
+    }
+
+    /// The next tiles after so many that are listed.
+    async fn next_of(
+        &self,
+        touched: &mut Touched<'_, '_>,
+        listed: usize,
+        variable: VarId,
+    ) -> Result<Option<Vec<Tile>>> {
+        let tiles = touched.next().await.map_err(|error| self.located(error, variable))?;
+        let count = tiles.as_ref().map_or(0, Vec::len).saturating_add(listed);
+        self.session().limits().count(count as u64, "a list of fragments")?;
+        Ok(tiles)
     }
 
     fn fragment_info(&self, tile: &Tile) -> FragmentInfo {

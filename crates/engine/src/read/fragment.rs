@@ -8,6 +8,7 @@ mod fit;
 mod opened;
 mod recipe;
 
+pub(crate) use check::Touched;
 pub(crate) use opened::Places;
 
 use super::Reading;

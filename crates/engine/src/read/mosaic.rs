@@ -25,8 +25,10 @@ use source::{Filled, Leaf, Part};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Elements whose tiles are listed together.
+/// Elements whose tiles are listed together, at most.
 const PIECE: u64 = 1 << 26;
+/// Tiles that are listed together, at most, where it is known how many there are.
+const LISTED: u64 = 4096;
 /// Parts that are found sources for together.
 const BATCH: usize = 4096;
 /// Sources that are open for them together: half of those that are kept.
@@ -37,6 +39,35 @@ const UNDER_WAY: usize = 16;
 const NUMBERED: u64 = 1 << 20;
 /// Such a part does not reach over more elements of its source than so many for each of its own.
 const NUMBERED_REACH: u64 = 8;
+
+/// Pieces of a selection, in order: few enough tiles each that listing them takes little memory.
+pub(super) struct Pieces<'t> {
+    tiles: &'t dyn TileIndex,
+    rest: Vec<Piece>,
+}
+
+impl Pieces<'_> {
+    fn halves(&self, piece: &Piece) -> Option<(Piece, Piece)> {
+        let by_tiles = || {
+            let [first, second] = self.tiles.halves(&piece.bounds(), LISTED)?;
+            let (first, second) = (piece.within(&first)?, piece.within(&second)?);
+            (first.count() + second.count() == piece.count()).then_some((first, second))
+        };
+        by_tiles().or_else(|| piece.halves().filter(|_| piece.count() > PIECE))
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        loop {
+            let piece = self.rest.pop()?;
+            let Some((first, second)) = self.halves(&piece) else { return Some(piece) };
+            self.rest.extend([second, first]);
+        }
+    }
+}
 
 /// Pieces of tiles that come from variables.
 #[derive(Default)]
@@ -68,7 +99,7 @@ impl Reading<'_> {
     ) -> Result<Values> {
         let source = &self.bound.source;
         let mut assembly = Assembly::new(self.model, self.bound.ty, &source.fill, &selection.shape(), count)?;
-        for piece in self.pieces(selection) {
+        for piece in self.pieces(tiles, selection) {
             let mut batch = Batch::default();
             for tile in self.tiles(tiles, &piece).await? {
                 let Some(inside) = piece.within(&tile.region) else { continue };
@@ -95,9 +126,9 @@ impl Reading<'_> {
     }
 
     /// The selection as far as something may be there, in pieces whose tiles are listed together.
-    pub(super) fn pieces(&self, selection: &Selection) -> Vec<Piece> {
+    pub(super) fn pieces<'t>(&self, tiles: &'t Arc<dyn TileIndex>, selection: &Selection) -> Pieces<'t> {
         let inside = Piece::of(selection).within(&Region::all(&self.bound.source.extent));
-        inside.map_or_else(Vec::new, |piece| piece.cut(PIECE))
+        Pieces { tiles: tiles.as_ref(), rest: inside.into_iter().collect() }
     }
 
     pub(super) async fn tiles(&self, tiles: &Arc<dyn TileIndex>, piece: &Piece) -> Result<Vec<Tile>> {

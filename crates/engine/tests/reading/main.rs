@@ -14,3 +14,4 @@ mod requests;
 mod selections;
 mod stored_types;
 mod support;
+mod tiles;

@@ -2,31 +2,40 @@
 use super::fit::Fit;
 use super::{Part, Reading, of_fragment};
 use crate::convert;
+use crate::read::mosaic::Pieces;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, Fragment, Result, Tile, TileIndex};
 use ncirrus_model::{Region, Selection};
 use std::sync::{Arc, Mutex, PoisonError};
 
-impl Reading<'_> {
-    /// The tiles that a selection touches.
-    pub(crate) async fn touched(
-        &self,
-        tiles: &Arc<dyn TileIndex>,
+/// The tiles that a selection touches.
+pub(crate) struct Touched<'t, 'a> {
+    reading: &'t Reading<'a>,
+    tiles: &'t Arc<dyn TileIndex>,
+    pieces: Pieces<'t>,
+    last: Option<Tile>,
+}
+
+impl Touched<'_, '_> {
+    /// The next ones; `None` after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Tile>>> {
+        let Some(piece) = self.pieces.next() else { return Ok(None) };
+        let mut found = self.reading.tiles(self.tiles, &piece).await?;
+        // A tile that two pieces touch is found twice.
+        found.retain(|tile| piece.within(&tile.region).is_some() && self.last.as_ref() != Some(tile));
+        self.last = found.last().cloned().or_else(|| self.last.take());
+        Ok(Some(found))
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// The tiles that a selection touches, to be taken some at a time.
+    pub(crate) fn touched<'t>(
+        &'t self,
+        tiles: &'t Arc<dyn TileIndex>,
         selection: &Selection,
-    ) -> Result<Vec<Tile>> {
-        let mut touched = Vec::new();
-        for piece in self.pieces(selection) {
-            let found = self.tiles(tiles, &piece).await?;
-            // A tile that two pieces touch is found twice.
-            let is_new = |tile: &Tile| touched.last() != Some(tile);
-            let found: Vec<Tile> = found
-                .into_iter()
-                .filter(|tile| piece.within(&tile.region).is_some() && is_new(tile))
-                .collect();
-            touched.extend(found);
-            self.context.shared.limits.count(touched.len() as u64, "a list of tiles")?;
-        }
-        Ok(touched)
+    ) -> Touched<'t, 'a> {
+        Touched { reading: self, tiles, pieces: self.pieces(tiles, selection), last: None }
     }
 
     /// What is wrong with parts: of each its number and why.

@@ -21,7 +21,7 @@ impl Reading<'_> {
         plan: &mut Plan,
     ) -> Result<()> {
         let (mut looked_at, mut sources) = (0, HashSet::new());
-        for piece in self.pieces(selection) {
+        for piece in self.pieces(tiles, selection) {
             let mut batch = Batch::default();
             for tile in self.tiles(tiles, &piece).await? {
                 let Some(inside) = piece.within(&tile.region) else { continue };
