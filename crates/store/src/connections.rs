@@ -33,6 +33,7 @@ const REDIRECTIONS: usize = 10;
 
 impl Connections {
     /// What sends the requests of stores.
+    #[cfg(feature = "cloud")]
     pub(crate) fn service(&self, options: &StoreOptions) -> Result<Service> {
         Ok(Service::new(self.client(options, true)?, options, &self.0.net))
     }
