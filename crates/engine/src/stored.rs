@@ -60,6 +60,9 @@ impl Dataset {
             return Ok(None);
         }
         let whole = Region::all(extent);
+        if tiles.halves(&whole, SOURCES as u64).is_some() {
+            return Ok(None);
+        }
         let tiles = self.context(nesting.clone()).drive(|view| tiles.tiles(view, &whole)).await?;
         let references = tiles.into_iter().filter_map(|tile| match tile.source {
             TileSource::Variable { variable, .. } => Some(variable),
