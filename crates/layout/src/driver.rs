@@ -60,6 +60,8 @@ pub enum Confidence {
 pub struct OpenOptions {
     /// Whether consolidated metadata are used.
     pub consolidated: Consolidated,
+    /// Which members of groups are looked for.
+    pub members: Members,
     /// Prefer Zarr v2 objects when v3 ones exist too.
     pub prefer_v2: bool,
     /// Do not repair what writers are known to do wrong (byte order, fill cells).
@@ -75,6 +77,18 @@ pub struct OpenOptions {
     pub aligned: bool,
     /// Accept descriptions of aggregations that break their convention where their meaning is clear.
     pub lenient: bool,
+}
+
+/// Which members of groups are looked for, where a dataset's metadata name them (`nczarr.md` 3.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Members {
+    /// Named ones alone where looking for others takes a request per group, else all that are there.
+    #[default]
+    Auto,
+    /// All that are there, also those that the metadata do not name.
+    All,
+    /// Those that the metadata name; where they name none, all that are there.
+    Named,
 }
 
 /// Whether consolidated metadata are used.

@@ -22,7 +22,7 @@ mod stored;
 mod view;
 
 pub use cover::uncovered;
-pub use driver::{Catalog, Confidence, Consolidated, Driver, OpenOptions, Overlay};
+pub use driver::{Catalog, Confidence, Consolidated, Driver, Members, OpenOptions, Overlay};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use fragment::{
     Aggregation, Fragment, FragmentAbsence, FragmentAxis, FragmentPacking, FragmentPart, FragmentRules,

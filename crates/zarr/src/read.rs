@@ -66,7 +66,7 @@ fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset
         Consolidated::Never => None,
     };
     let is_v3 = usable(zarr_json.clone()).is_some_and(|json| v3::is_node(&json));
-    let v2_documents = Documents::new(view, root, consolidated);
+    let v2_documents = Documents::new(view, root, consolidated, options.members);
     if is_v3 && !(options.prefer_v2 && v2::is_there(&v2_documents)?) {
         return v3::walk(view, root, zarr_json, options);
     }

@@ -6,13 +6,22 @@ use crate::nesting::Nesting;
 use crate::open;
 use crate::others::Others;
 use crate::session::Session;
-use ncirrus_layout::{Catalog, Confidence, Driver, Error, Memo, ObjectId, OpenOptions, Result};
+use ncirrus_layout::{Catalog, Confidence, Driver, Error, Members, Memo, ObjectId, OpenOptions, Result};
 use ncirrus_model::Model;
 use ncirrus_store::{Opened, Store, Url};
 use std::sync::{Arc, Mutex, Weak};
 
 /// Metadata bytes that a dataset keeps at least which others take values from.
 const LEAST_METADATA: usize = 1 << 20;
+
+/// Members that no document names are looked for where that costs nothing.
+fn with_members(options: &OpenOptions, context: &Context) -> OpenOptions {
+    let members = match (options.members, context.snapshot.store().local().is_some()) {
+        (Members::Auto, false) => Members::Named,
+        (members, _) => members,
+    };
+    OpenOptions { members, ..options.clone() }
+}
 
 impl Session {
     /// Opens the dataset at `root` with whichever of the drivers knows its format. Its place is not known: it cannot
@@ -110,7 +119,8 @@ impl Session {
         others: Referred,
         address: Option<Url>,
     ) -> Result<Dataset> {
-        let opened = context.drive(|view| driver.open(view, &root, &others.options)).await;
+        let options = with_members(&others.options, &context);
+        let opened = context.drive(|view| driver.open(view, &root, &options)).await;
         let catalog = opened.map_err(|error| error.by(driver.name()))?;
         let tree = context.drive(|view| catalog.tree(view)).await;
         let model = tree.map_err(|error| error.by(driver.name()))?;

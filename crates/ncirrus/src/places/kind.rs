@@ -52,6 +52,7 @@ impl Kind {
         !matches!(self, Self::Prefix | Self::Object)
     }
 
+    #[cfg(feature = "zip")]
     fn zipped(self) -> Self {
         match self {
             Self::Zarr2 => Self::ZippedZarr2,

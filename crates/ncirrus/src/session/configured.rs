@@ -2,7 +2,9 @@
 use super::{Session, SessionBuilder};
 use crate::{Error, Result};
 use ncirrus_layout::Want;
-use ncirrus_store::config::{Key, Origin, Settings};
+#[cfg(feature = "plugins")]
+use ncirrus_store::config::Origin;
+use ncirrus_store::config::{Key, Settings};
 use ncirrus_store::{StoreOptions, Url};
 use std::sync::Arc;
 
@@ -142,9 +144,10 @@ impl Session {
 
     /// What the user should know of the configuration, and of whose name was used so far.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.stores.config.warnings().to_vec();
         #[cfg(feature = "cloud")]
-        notes.extend(self.stores.identities.notes());
-        notes
+        let others = self.stores.identities.notes();
+        #[cfg(not(feature = "cloud"))]
+        let others = Vec::new();
+        [self.stores.config.warnings().to_vec(), others].concat()
     }
 }

@@ -53,7 +53,7 @@ fn open_files(folder: &Path) -> Option<usize> {
 fn a_thousand_fragments_are_read_with_twenty_handles() {
     let (_folder, root) = temp();
     let made = Made::new(&root, 1000, 4, &session());
-    let session = Session::builder().handles(20).memory(64 << 20).build().unwrap();
+    let session = Session::builder().handles(20).build().unwrap();
     let dataset = open(&made.path(), &session).unwrap();
     let (done, most) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -69,4 +69,63 @@ fn a_thousand_fragments_are_read_with_twenty_handles() {
     });
     assert!(most.load(Ordering::Relaxed) <= 20, "{} handles", most.load(Ordering::Relaxed));
     assert!(open_files(&root).is_none_or(|now| now <= 20));
+}
+
+/// Where a run of this binary of its own puts what it measured.
+const MEASURED: &str = "NCIRRUS_TEST_MEASURED";
+/// Steps of a fragment: half a mebibyte.
+const STEPS: u64 = 1 << 16;
+/// Fragments that are read in one go.
+const TOGETHER: u64 = 25;
+const FRAGMENTS: u64 = 1000;
+const MEMORY: usize = 64 << 20;
+/// What code, threads and the allocator take besides.
+const BESIDES: u64 = 24 << 20;
+
+/// The most memory that this process has had.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+#[test]
+fn a_thousand_fragments_are_read_within_the_memory_that_is_allowed() {
+    if peak().is_none() {
+        return;
+    }
+    let (_folder, root) = temp();
+    let made = Made::master_only(&root, FRAGMENTS, STEPS, &session());
+    made.fragment(0, &session());
+    for number in 1..FRAGMENTS {
+        std::fs::hard_link(made.fragment_path(0), made.fragment_path(number)).unwrap();
+    }
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "aggregations::cost::reading_in_a_process_of_its_own"])
+        .env(MEASURED, &root)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    let grown: u64 = std::fs::read_to_string(root.join("grown")).unwrap().parse().unwrap();
+    let buffer = TOGETHER * STEPS * 8;
+    assert!(grown < MEMORY as u64 + buffer + BESIDES, "{} KiB", grown >> 10);
+}
+
+/// Part of the test above.
+#[test]
+fn reading_in_a_process_of_its_own() {
+    let Some(root) = std::env::var_os(MEASURED) else { return };
+    let root = Path::new(&root);
+    let part: Vec<f64> = (0..STEPS).map(value).collect();
+    let before = peak().unwrap();
+    let session = Session::builder().handles(20).memory(MEMORY).threads(4).build().unwrap();
+    let dataset = open(&root.join("m.nca"), &session).unwrap();
+    let variable = dataset.variable("v").unwrap();
+    for first in (0..FRAGMENTS).step_by(usize::try_from(TOGETHER).unwrap()) {
+        let read = variable.values(&Selection::slab(&[first * STEPS], &[TOGETHER * STEPS])).unwrap();
+        let Values::Double(read) = read else { panic!("values of another type") };
+        assert_eq!(read.len() as u64, TOGETHER * STEPS);
+        assert!(read.chunks(part.len()).all(|read| read == part), "other values from {first} on");
+    }
+    std::fs::write(root.join("grown"), (peak().unwrap() - before).to_string()).unwrap();
 }

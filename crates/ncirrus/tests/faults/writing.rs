@@ -83,8 +83,10 @@ fn a_service_that_never_works_is_told_of_and_not_hammered() {
     assert!(error.message().starts_with(told), "{error}");
     assert!(error.to_string().contains("/bucket/x"), "{error}");
     let requests = proxy.requests();
-    let of_one = requests.iter().filter(|request| request.target == requests[0].target).count();
-    assert_eq!(of_one, 3, "{requests:?}");
+    // The first object that is given up ends the requests for the others.
+    let of = |target: &str| requests.iter().filter(|request| request.target == target).count();
+    let most = requests.iter().map(|request| of(&request.target)).max();
+    assert_eq!(most, Some(3), "{requests:?}");
     assert!(server.requests().is_empty(), "nothing was passed on");
     assert!(requests.len() <= 24, "{requests:?}");
 }

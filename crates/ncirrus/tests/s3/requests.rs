@@ -2,7 +2,8 @@
 use super::places::Place;
 use super::server::Server;
 use ncirrus::{
-    Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions, Selection, Session, Values,
+    Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Members, OpenOptions, Selection, Session,
+    Values,
 };
 
 fn many(url: &str, consolidated: bool, session: &Session) {
@@ -37,7 +38,7 @@ fn a_thousand_consolidated_variables_are_opened_with_three_requests() {
 }
 
 #[test]
-fn single_metadata_objects_are_fetched_without_heads_beside_one_listing() {
+fn single_metadata_objects_are_fetched_without_heads_and_listings() {
     let server = Server::start();
     many(&server.url("many"), false, &server.session());
     server.requests();
@@ -47,9 +48,10 @@ fn single_metadata_objects_are_fetched_without_heads_beside_one_listing() {
     let requests = server.requests();
     assert!(requests.len() <= 2020, "{} requests", requests.len());
     assert!(requests.iter().all(|request| request.starts_with("GET")), "no HEAD");
-    // One listing, of two pages, goes beside them: for members that no document names.
-    let lists = requests.iter().filter(|request| request.contains("list-type")).count();
-    assert!(lists <= 2, "{lists} listings");
+    assert!(!requests.iter().any(|request| request.contains("list-type")), "no listing: members are named");
+    let all = OpenOptions { members: Members::All, ..OpenOptions::default() };
+    assert_eq!(Dataset::open_with(&server.url("many"), &all, &session).unwrap().variables().len(), 1000);
+    assert!(server.requests().iter().any(|request| request.contains("list-type")));
 }
 
 #[test]

@@ -42,7 +42,9 @@ pub struct Leftover {
 enum How {
     #[cfg(feature = "cloud")]
     Upload(crate::cloud::Unfinished),
+    #[cfg(feature = "cloud")]
     Tree(ObjectId),
+    #[cfg(feature = "cloud")]
     Sign(ObjectId),
     Path(PathBuf),
 }
@@ -256,20 +258,22 @@ impl Leftover {
     /// # Errors
     /// `Denied`, `Io`.
     pub async fn remove(&self, address: &str, options: &StoreOptions) -> Result<()> {
-        if let How::Path(path) = &self.how {
-            return remove_path(path);
+        let _ = (address, options);
+        match &self.how {
+            How::Path(path) => remove_path(path),
+            #[cfg(feature = "cloud")]
+            how => {
+                let url = Url::parse(address)?;
+                let Some((store, _)) = crate::remote::bucket(&url, options)? else {
+                    return Err(Error::unsupported("removing what can only be read").at_object(url));
+                };
+                match how {
+                    How::Upload(upload) => store.abandon(upload).await,
+                    How::Tree(root) => remote::remove_dataset(&store, root).await,
+                    How::Sign(sign) => store.delete(sign).await,
+                    How::Path(path) => remove_path(path),
+                }
+            }
         }
-        let url = Url::parse(address)?;
-        #[cfg(feature = "cloud")]
-        if let Some((store, _)) = crate::remote::bucket(&url, options)? {
-            return match &self.how {
-                How::Upload(upload) => store.abandon(upload).await,
-                How::Tree(root) => remote::remove_dataset(&store, root).await,
-                How::Sign(sign) => store.delete(sign).await,
-                How::Path(path) => remove_path(path),
-            };
-        }
-        let _ = options;
-        Err(Error::unsupported("removing what can only be read").at_object(url))
     }
 }

@@ -1,4 +1,5 @@
 //! How slow a network may be.
+#[cfg(feature = "net")]
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
@@ -36,6 +37,7 @@ impl Default for Patience {
     }
 }
 
+#[cfg(feature = "net")]
 impl Patience {
     /// Fewest bytes per window.
     pub(crate) fn least(&self) -> u64 {

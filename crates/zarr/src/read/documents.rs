@@ -1,7 +1,7 @@
 //! Metadata objects as parsed documents, from the store or from consolidated metadata.
 use crate::json::{self, Json, Object};
 use crate::special::{ZARR_JSON, ZMETADATA};
-use ncirrus_layout::{Error, ErrorKind, ObjectId, Step, View, Want, settle};
+use ncirrus_layout::{Error, ErrorKind, Members, ObjectId, Step, View, Want, settle};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -135,6 +135,7 @@ pub(super) struct Documents<'a> {
     pub(super) view: &'a dyn View,
     pub(super) root: &'a ObjectId,
     consolidated: Option<Arc<Consolidated>>,
+    members: Members,
 }
 
 impl<'a> Documents<'a> {
@@ -143,8 +144,9 @@ impl<'a> Documents<'a> {
         view: &'a dyn View,
         root: &'a ObjectId,
         consolidated: Option<Arc<Consolidated>>,
+        members: Members,
     ) -> Self {
-        Self { view, root, consolidated }
+        Self { view, root, consolidated, members }
     }
 
     /// Whether consolidated metadata stand for all objects.
@@ -168,6 +170,16 @@ impl<'a> Documents<'a> {
             Some(all) => Ok(all.find(path, name).map(|json| Ok(Arc::clone(json)))),
             None => read_document(self.view, &self.object(path).child(name)),
         }
+    }
+
+    /// Whether members are not looked for where a group's own document names them.
+    pub(super) fn trusts_names(&self) -> bool {
+        self.members == Members::Named && self.consolidated.is_none()
+    }
+
+    /// As [`children`](Self::children), for a group whose document names members, or not.
+    pub(super) fn unnamed_children(&self, path: &str, are_named: bool) -> Step<Option<Vec<String>>> {
+        if are_named && self.trusts_names() { Ok(Some(Vec::new())) } else { self.children(path) }
     }
 
     /// Names of what lies below a node: prefixes only, hidden ones left out. `None` when the store cannot list.

@@ -25,10 +25,12 @@ pub(super) fn is_there(documents: &Documents<'_>) -> Step<bool> {
 
 /// Reads everything; `None` when the root holds no object of Zarr v2.
 pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
-    let children = documents.children("");
     let bag = match Bag::read(documents, "", MARKERS.to_vec()) {
         Ok(bag) => bag,
-        Err(stall) => return both::<Option<Dataset>, _>(Err(stall), children).map(|(none, _)| none),
+        Err(stall) if documents.trusts_names() => return Err(stall),
+        Err(stall) => {
+            return both::<Option<Dataset>, _>(Err(stall), documents.children("")).map(|(none, _)| none);
+        }
     };
     if !documents.is_consolidated() && !MARKERS.iter().any(|name| bag.is_there(name)) {
         return match MARKERS.iter().find_map(|name| bag.error(name)) {
@@ -39,8 +41,8 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
     let bag = bag.with_old_objects(documents)?;
     let mut dialect = bag.dialect();
     let sorts = Provenance::of(&bag.attributes()).is_netcdf_c();
-    let walker = Walker { documents, dialect, sorts };
-    let root = walker.root(&bag, children)?;
+    let walker = Walker { documents, dialect, sorts, names_members: bag.names_members() };
+    let root = walker.root(&bag, documents.unnamed_children("", bag.names_members()))?;
     let is_named = |array: &ArrayNode| array.attributes.find(ARRAY_DIMENSIONS).is_some();
     if root.any_array(&is_named) {
         dialect = match dialect {
@@ -67,6 +69,8 @@ struct Walker<'a> {
     /// Whether unlisted members are shown in byte order of their names even when consolidated metadata have another
     /// order: netcdf-c does so (5.1).
     sorts: bool,
+    /// Whether the root's document names its members: then those of the other groups do, too.
+    names_members: bool,
 }
 
 impl Walker<'_> {
@@ -90,8 +94,16 @@ impl Walker<'_> {
             return Ok(GroupNode { name: name.to_owned(), fault: Some(error), ..GroupNode::default() });
         }
         let objects = self.objects(&[ZGROUP, ZATTRS], V1_GROUP_OBJECTS, D18_GROUP_OBJECTS);
-        let (bag, children) = both(Bag::read(self.documents, path, objects), self.documents.children(path))?;
-        let mut group = self.group_from(&bag, Ok(children), path, depth)?;
+        let bag = Bag::read(self.documents, path, objects);
+        let (bag, children) = match self.names_members && self.documents.trusts_names() {
+            true => {
+                let bag = bag?;
+                let children = self.documents.unnamed_children(path, bag.names_members());
+                (bag, children)
+            }
+            false => both(bag, self.documents.children(path)).map(|(bag, children)| (bag, Ok(children)))?,
+        };
+        let mut group = self.group_from(&bag, children, path, depth)?;
         name.clone_into(&mut group.name);
         if bag.is_empty() && !self.documents.is_implied_group(path) {
             let object = self.documents.object(path).child(ZGROUP);
@@ -276,6 +288,11 @@ impl Bag {
 
     fn group_info(&self) -> Option<&Json> {
         self.member(&[(ZATTRS, GROUP), (ZGROUP, GROUP), (ZGROUP, UC_GROUP)]).or_else(|| self.json(V1_GROUP))
+    }
+
+    /// Whether members are named; NCZarr's groups always name them.
+    fn names_members(&self) -> bool {
+        self.group_info().is_some_and(|info| info.member("arrays").or_else(|| info.member("vars")).is_some())
     }
 
     fn array_info(&self) -> Option<ArrayInfo> {

@@ -32,7 +32,7 @@ pub(super) fn walk(
         Consolidated::Auto => documents::inline(view, root, &json)?,
         Consolidated::Never => None,
     };
-    let walker = Walker { documents: Documents::new(view, root, consolidated) };
+    let walker = Walker { documents: Documents::new(view, root, consolidated, options.members) };
     let superblock = json.member("attributes").and_then(|attributes| attributes.member(SUPERBLOCK));
     let dialect = if superblock.is_some() { Dialect::Nczarr3 } else { Dialect::V3 };
     let version = superblock.and_then(|superblock| superblock.member("version")).and_then(Json::as_str);
@@ -68,7 +68,8 @@ impl Walker<'_> {
         let order = extension::array_order(&group.attributes);
         let listed = members(order, list("arrays"), groups, Vec::new());
         let read_listed = join(&listed, |member| self.member(path, member, depth));
-        let (mut nodes, children) = both(read_listed, self.documents.children(path))?;
+        let are_named = info.is_some_and(|info| info.member("arrays").is_some());
+        let (mut nodes, children) = both(read_listed, self.documents.unnamed_children(path, are_named))?;
         let Some(children) = children else {
             if info.is_none() {
                 return Self::unlistable(group, &self.documents.object(path));
