@@ -38,6 +38,21 @@ fn a_step_of_a_million_fragments_takes_little_more_than_the_map() {
     assert!(many < few + map + (4 << 20), "{few} and {many} bytes");
 }
 
+#[test]
+fn very_many_fragments_are_listed_some_at_a_time_and_their_entries_fetched_once() {
+    const COUNT: u64 = 100_000;
+    let (_folder, root) = temp();
+    let made = Made::master_only(&root, COUNT, 2, &session());
+    let session = session();
+    let dataset = open(&made.path(), &session).unwrap();
+    let listed = dataset.variable("v").unwrap().fragments(&Selection::all(&[2 * COUNT])).unwrap();
+    assert_eq!(listed.len() as u64, COUNT);
+    let steps = listed.iter().map(|fragment| (fragment.index[0], fragment.region.start[0]));
+    assert!(steps.eq((0..COUNT).map(|number| (number, 2 * number))));
+    let (bytes, size) = (session.statistics().bytes_fetched, std::fs::metadata(made.path()).unwrap().len());
+    assert!(bytes < 2 * size, "{bytes} bytes of a file of {size}");
+}
+
 fn open_files(folder: &Path) -> Option<usize> {
     let links = std::fs::read_dir("/proc/self/fd").ok()?;
     Some(
