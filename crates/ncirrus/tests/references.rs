@@ -297,3 +297,20 @@ fn what_zarr_cannot_refer_to_is_put_into_the_file_or_named() {
     assert!(report.left_out[0].reason.contains("filter"), "{report:?}");
     assert!(open(&target, &session).variable("lzf").is_err());
 }
+
+#[test]
+fn chunks_longer_than_a_dimension_that_grows_are_referred_to() {
+    let (_folder, temp) = temp();
+    let session = session();
+    let (source, refs) = (temp.join("few.nc4"), temp.join("few.json"));
+    let dataset = create(&source, Kind::Nc4, &session);
+    let root = dataset.root();
+    root.add_dimension("time", DimensionLen::Unlimited(0)).unwrap();
+    let time = root.add_variable("time", Atomic::Double, &["time"]).unwrap();
+    time.set_storage(Storage::Chunked(vec![1024]), Vec::new()).unwrap();
+    time.write(&Selection::slab(&[0], &[12]), &[1.5f64; 12]).unwrap();
+    dataset.close().unwrap();
+    refer(&[&source], &refs, |options| options.inline_threshold = 0, &session).unwrap();
+    check_same(&open(&source, &session), &open(&refs, &session));
+    others_agree(&refs, "time", &[&source]);
+}

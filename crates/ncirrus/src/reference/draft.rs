@@ -147,7 +147,12 @@ impl Drawing<'_> {
             }
             let len =
                 if is_axis { lens.iter().fold(0, |sum: u64, len| sum.saturating_add(*len)) } else { len };
-            let new = draft.model.add_dimension(to, &dimension.name, DimensionLen::Fixed(len))?;
+            // Chunks may be longer than a dimension that grows.
+            let len = match dimension.len {
+                DimensionLen::Unlimited(_) => DimensionLen::Unlimited(len),
+                DimensionLen::Fixed(_) => DimensionLen::Fixed(len),
+            };
+            let new = draft.model.add_dimension(to, &dimension.name, len)?;
             self.dims.insert(*dim, new);
         }
         Ok(found)
