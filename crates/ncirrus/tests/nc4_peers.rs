@@ -5,6 +5,8 @@ mod nc4 {
     pub(crate) mod reading;
     pub(crate) mod structure;
 }
+#[path = "support/numbers.rs"]
+mod numbers;
 mod support;
 
 use nc4::fixtures::{FIXTURES, Fixture, PLUGINS};

@@ -1,5 +1,7 @@
 //! Other programs read what is written here: ncdump, h5dump, netCDF4-python, h5py, h5netcdf, zarr-python and xarray.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#[path = "support/numbers.rs"]
+mod numbers;
 mod support;
 
 use ncirrus::{
@@ -7,6 +9,7 @@ use ncirrus::{
     OpenOptions, Result, Selection, Session, Storage, Structures, TypeRef, UserKind, UserType, Values,
 };
 use ncirrus_testkit::corpus::{peers_python, program};
+use numbers::{NUMBERS, six};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
@@ -18,39 +21,6 @@ enum Extent {
     Numbers,
     Netcdf4,
     UserTypes,
-}
-
-const NUMBERS: [Atomic; 10] = [
-    Atomic::Byte,
-    Atomic::Short,
-    Atomic::Int,
-    Atomic::Float,
-    Atomic::Double,
-    Atomic::UByte,
-    Atomic::UShort,
-    Atomic::UInt,
-    Atomic::Int64,
-    Atomic::UInt64,
-];
-
-/// Six numbers of a type; the cast of what fits every type, and its own extremes.
-fn six(atomic: Atomic) -> Values {
-    match atomic {
-        Atomic::Byte => Values::Byte(vec![i8::MIN, -1, 0, 1, 2, i8::MAX]),
-        Atomic::Short => Values::Short(vec![i16::MIN, -1, 0, 1, 2, i16::MAX]),
-        Atomic::Int => Values::Int(vec![i32::MIN, -1, 0, 1, 2, i32::MAX]),
-        Atomic::Float => Values::Float(vec![f32::NAN, f32::INFINITY, 0.1, 1.0, -2.5, f32::MAX]),
-        Atomic::Double => Values::Double(vec![f64::NAN, f64::NEG_INFINITY, 0.1, 1.0, -2.5, 5e-324]),
-        Atomic::UByte => Values::UByte(vec![0, 1, 2, 3, 4, u8::MAX]),
-        Atomic::UShort => Values::UShort(vec![0, 1, 2, 3, 4, u16::MAX]),
-        Atomic::UInt => Values::UInt(vec![0, 1, 2, 3, 4, u32::MAX]),
-        Atomic::Int64 => Values::Int64(vec![i64::MIN, -1, 0, 1, (1 << 53) + 1, i64::MAX]),
-        Atomic::UInt64 => Values::UInt64(vec![0, 1, 2, 3, (1 << 53) + 1, u64::MAX]),
-        Atomic::Char => Values::Char(b"abcdef".to_vec()),
-        Atomic::String => {
-            Values::String(["one", "", "µ", "four", "5", "x y"].into_iter().map(Some).collect())
-        }
-    }
 }
 
 fn define(model: &mut Model, extent: Extent) -> Result<Vec<(String, Values)>> {

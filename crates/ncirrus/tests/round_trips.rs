@@ -4,14 +4,14 @@
 mod fixtures;
 mod support;
 
-use fixtures::{FIXTURES, exact, source};
+use fixtures::{FIXTURES, source};
 use ncirrus::{
     Atomic, Attribute, Attributes, CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session,
     TypeRef, Values, copy,
 };
 use ncirrus_testkit::corpus::corpus;
 use std::path::Path;
-use support::{difference, session, temp, values};
+use support::{difference, exact, session, temp, values};
 
 /// What a dialect cannot hold (`docs/formats/nczarr.md`).
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,6 +6,8 @@
     reason = "helpers of tests may panic and tell"
 )]
 
+#[path = "support/fixtures.rs"]
+mod fixtures;
 mod s3 {
     mod conflicts;
     mod errors;

@@ -1,8 +1,8 @@
 //! Writing to a server that speaks S3.
-use crate::fixtures::{FIXTURES, exact, source};
+use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};
 use crate::s3::S3;
-use crate::support::{open, temp};
+use crate::support::{exact, open, temp};
 use crate::{good, session, tenth};
 use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session, copy};
 use ncirrus_store::Credentials;

@@ -1,4 +1,5 @@
 //! netCDF-4 files that have everything of the data model and of the storage between them.
+use crate::numbers::{NUMBERS, six};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, Endianness, EnumMember, Field,
     FillValue, Kind, Model, NodeId, OpenOptions, Result, Selection, Session, Storage, Structures, TypeRef,
@@ -92,36 +93,6 @@ fn fixed(model: &mut Model, dims: &[(&str, u64)]) -> Result<()> {
 
 fn ints(count: u64) -> Values {
     Values::Int((0..i32::try_from(count).unwrap()).map(|at| at * 7 - 20).collect())
-}
-
-const NUMBERS: [Atomic; 10] = [
-    Atomic::Byte,
-    Atomic::Short,
-    Atomic::Int,
-    Atomic::Float,
-    Atomic::Double,
-    Atomic::UByte,
-    Atomic::UShort,
-    Atomic::UInt,
-    Atomic::Int64,
-    Atomic::UInt64,
-];
-
-/// Six numbers of a type, its extremes among them.
-fn six(atomic: Atomic) -> Values {
-    match atomic {
-        Atomic::Byte => Values::Byte(vec![i8::MIN, -1, 0, 1, 2, i8::MAX]),
-        Atomic::Short => Values::Short(vec![i16::MIN, -1, 0, 1, 2, i16::MAX]),
-        Atomic::Int => Values::Int(vec![i32::MIN, -1, 0, 1, 2, i32::MAX]),
-        Atomic::Float => Values::Float(vec![f32::NAN, f32::INFINITY, 0.1, 1.0, -2.5, f32::MAX]),
-        Atomic::Double => Values::Double(vec![f64::NAN, f64::NEG_INFINITY, 0.1, 1.0, -2.5, 5e-324]),
-        Atomic::UByte => Values::UByte(vec![0, 1, 2, 3, 4, u8::MAX]),
-        Atomic::UShort => Values::UShort(vec![0, 1, 2, 3, 4, u16::MAX]),
-        Atomic::UInt => Values::UInt(vec![0, 1, 2, 3, 4, u32::MAX]),
-        Atomic::Int64 => Values::Int64(vec![i64::MIN, -1, 0, 1, (1 << 53) + 1, i64::MAX]),
-        Atomic::UInt64 => Values::UInt64(vec![0, 1, 2, 3, (1 << 53) + 1, u64::MAX]),
-        Atomic::Char | Atomic::String => Values::Char(b"abcdef".to_vec()),
-    }
 }
 
 /// All numbers in all byte orders, as data and as attributes.

@@ -1,28 +1,9 @@
 //! Every fixture goes to a server and comes back as it does from a directory.
 use super::places::Place;
+use crate::fixtures::{FIXTURES, source};
 use crate::support::{difference, exact_cdl, open, temp};
 use ncirrus::{CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session, copy};
-use ncirrus_testkit::corpus::{corpus, program};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// Where a fixture comes from: `nc3` and `nc5` are made of its text, else a case of the corpus.
-const FIXTURES: [(&str, &str); 14] = [
-    ("basic", "nc3"),
-    ("json", "nc3"),
-    ("scalar", "nc3"),
-    ("special", "nc3"),
-    ("types", "nc5"),
-    ("fills", "nc5"),
-    ("chunks", "cases/nczarr-4.10.1/chunks/data"),
-    ("filters", "cases/nczarr-4.10.1/filters/data"),
-    ("filters_builtin", "cases/nczarr-4.10.1/filters_builtin/data"),
-    ("groups", "cases/zipmap-4.10.1/groups/data.zip"),
-    ("quantize", "cases/nczarr-4.9.2/quantize/data"),
-    ("strings", "cases/nczarr-4.10.1/strings/data"),
-    ("unlim", "cases/nczarr-4.10.1/unlim/data"),
-    ("unlim_default", "cases/nczarr-4.9.3/unlim_default/data"),
-];
+use ncirrus_testkit::corpus::corpus;
 
 /// Name, kind, dialect, and how the name ends.
 type Way = (&'static str, Kind, Option<Dialect>, &'static str);
@@ -93,16 +74,4 @@ fn there_and_here(source: &Dataset, urls: (&str, &str), way: &Way, session: &Ses
         Ok::<_, String>(exact_cdl(&stored.map_err(|error| format!("{error:?}"))?, "name"))
     };
     difference(&text(urls.1)?, &text(urls.0)?)
-}
-
-fn source(root: &Path, temp: &Path, name: &str, from: &str) -> Option<PathBuf> {
-    if from.starts_with("cases") {
-        return Some(root.join(from));
-    }
-    let ncgen = program("ncgen")?;
-    let made = temp.join(format!("{name}.nc"));
-    let cdl = root.join("cdl").join(format!("{name}.cdl"));
-    let status = Command::new(ncgen).args(["-k", from, "-o"]).args([&made, &cdl]).status().unwrap();
-    assert!(status.success(), "ncgen does not take {name}");
-    Some(made)
 }

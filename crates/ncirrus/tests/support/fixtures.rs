@@ -1,6 +1,4 @@
 //! The fixtures of the round trips.
-use crate::support::cdl_of;
-use ncirrus::Dataset;
 use ncirrus_testkit::corpus::program;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,16 +32,4 @@ pub(crate) fn source(root: &Path, temp: &Path, name: &str, from: &str) -> Option
     let status = Command::new(ncgen).args(["-k", from, "-o"]).args([&made, &cdl]).status().unwrap();
     assert!(status.success(), "ncgen does not take {name}");
     Some(made)
-}
-
-/// Everything as text, in the words for netCDF-4 whatever the kind.
-pub(crate) fn exact(dataset: &Dataset) -> String {
-    let change = |options: &mut ncirrus::cdl::Options| {
-        options.float_digits = Some(9);
-        options.double_digits = Some(17);
-        options.classic = false;
-    };
-    let (text, whole) = cdl_of(dataset, "name", change).unwrap();
-    assert!(whole, "{}: a member cannot be read:\n{text}", dataset.url());
-    text
 }

@@ -45,6 +45,18 @@ pub(crate) fn exact_cdl(dataset: &Dataset, name: &str) -> String {
     text
 }
 
+/// Everything as text, in the words for netCDF-4 whatever the kind.
+pub(crate) fn exact(dataset: &Dataset) -> String {
+    let change = |options: &mut cdl::Options| {
+        options.float_digits = Some(9);
+        options.double_digits = Some(17);
+        options.classic = false;
+    };
+    let (text, whole) = cdl_of(dataset, "name", change).unwrap();
+    assert!(whole, "{}: a member cannot be read:\n{text}", dataset.url());
+    text
+}
+
 pub(crate) fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
