@@ -25,7 +25,7 @@ pub(crate) fn run(case: &str, folder: &str, runs: usize) -> Result<Vec<Duration>
             other => return Err(format!("unknown case {other:?}").into()),
         };
         let selection = Selection::slab(&[start, 0, 0], &[count, SIDE, SIDE]);
-        let values: Vec<f32> = variable.read_selection(&selection)?;
+        let values = variable.read_selection::<f32>(&selection)?;
         let is_right =
             values.first() == Some(&value(start)) && values.last() == Some(&value(start + count - 1));
         if is_right { Ok(()) } else { Err("wrong values".into()) }

@@ -45,7 +45,7 @@ fn ours(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure> 
             if variables == 1000 { Ok(()) } else { Err(format!("{variables} variables").into()) }
         }),
         "series" => timed(runs, || {
-            let values: Vec<f32> = open()?.variable("v")?.read_selection(&point())?;
+            let values = open()?.variable("v")?.read_selection::<f32>(&point())?;
             if values.len() as u64 == STEPS { Ok(()) } else { Err("too few values".into()) }
         }),
         _ => {

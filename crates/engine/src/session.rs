@@ -158,6 +158,11 @@ impl Session {
         self.shared.open_datasets.upgrade()
     }
 
+    /// Bytes that reading and writing may hold besides the caller's own buffers.
+    pub fn memory(&self) -> usize {
+        self.shared.memory
+    }
+
     /// The codecs that chunks are decoded and encoded with.
     pub fn registry(&self) -> &Registry {
         &self.shared.registry

@@ -7,7 +7,7 @@
 //!
 //! let dataset = Dataset::open("sst.nc")?;
 //! let sst = dataset.variable("/sst")?;
-//! let values: Vec<f32> = sst.read()?;
+//! let values = sst.read::<f32>()?;
 //! println!("{:?} {:?} {}", sst.shape(), sst.attribute("units")?, values.len());
 //! # Ok::<(), ncirrus::Error>(())
 //! ```
@@ -63,7 +63,7 @@ pub use reference::{LeftOut, ReferenceOptions, ReferenceReport, write_references
 pub use select::VariableSelect;
 pub use session::{Probe, Session, SessionBuilder};
 pub use upkeep::{leftovers, removal, remove, remove_leftover};
-pub use variable::{MappedArray, Variable};
+pub use variable::{Array, Numbers, Variable};
 
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -68,6 +68,11 @@ impl Session {
         if local { self.engine.block_on(future) } else { self.engine.block_on_store(future) }
     }
 
+    /// Bytes that reading and writing may hold besides the caller's own buffers. Arrays that are larger lie in files.
+    pub fn memory(&self) -> usize {
+        self.engine.memory()
+    }
+
     /// Where files go that are needed for a while.
     pub fn cache_folder(&self) -> PathBuf {
         self.folder.clone().unwrap_or_else(std::env::temp_dir)
@@ -93,7 +98,8 @@ impl SessionBuilder {
     }
 
     /// Bytes that reading and writing may hold besides the caller's own buffers; uploads get a quarter of them, or as
-    /// many as the stores' options say when these are fewer.
+    /// many as the stores' options say when these are fewer. [`Variable::read`](crate::Variable::read) puts arrays that
+    /// are larger into files.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.engine = self.engine.memory(bytes);

@@ -1,8 +1,9 @@
 //! A variable and its values.
+mod array;
 mod fragments;
 mod mapped;
 
-pub use mapped::MappedArray;
+pub use array::{Array, Numbers};
 
 use crate::{Attribute, Attributes, Dataset, Element, Error, Result, Selection, Storage, TypeRef, Values};
 use ncirrus_engine::StoredChunk;
@@ -162,7 +163,7 @@ impl Variable {
         self.dataset.stored_chunks(self.id, selection)
     }
 
-    /// Values of a selection in the variable's own type, row-major.
+    /// Values of a selection in the variable's own type, row-major; in memory, however many they are.
     ///
     /// # Errors
     /// When the selection does not fit, or data are damaged or cannot be had; the place names chunk and object.
@@ -170,19 +171,29 @@ impl Variable {
         self.dataset.read_values(self.id, selection).map_err(|error| error.at_path(self.path()))
     }
 
-    /// All values, converted to `T`, row-major.
+    /// All values, converted to `T`, row-major: a slice of them, in memory or, where they are larger than the session's
+    /// [`memory`](crate::Session::memory), in a file in its [`cache_folder`](crate::Session::cache_folder).
     ///
     /// # Errors
-    /// As [`values`](Self::values); `Invalid` when the variable holds no numbers, or values do not fit `T`.
-    pub fn read<T: Element>(&self) -> Result<Vec<T>> {
+    /// As [`values`](Self::values); `Invalid` when the variable holds no numbers, or values do not fit `T`; `Io` when
+    /// the folder has no room.
+    pub fn read<T: Element>(&self) -> Result<Array<T>> {
         self.read_selection(&Selection::all(&self.shape()))
     }
 
-    /// Values of a selection, converted to `T`, row-major.
+    /// Values of a selection, converted to `T`, row-major, as [`read`](Self::read) gives them.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn read_selection<T: Element>(&self, selection: &Selection) -> Result<Vec<T>> {
+    pub fn read_selection<T: Element>(&self, selection: &Selection) -> Result<Array<T>> {
+        if self.is_larger_than_memory::<T>(selection) {
+            return self.read_mapped(selection);
+        }
+        Ok(Array::in_memory(self.read_vec(selection)?, selection.shape()))
+    }
+
+    /// Values of a selection, converted to `T`, in memory.
+    fn read_vec<T: Element>(&self, selection: &Selection) -> Result<Vec<T>> {
         let values = self.values(selection)?;
         if values.atomic() == Some(T::ATOMIC) {
             return T::from_values(values);

@@ -54,7 +54,8 @@ fn create(path: &Path, kind: Kind, filters: Vec<CodecSpec>, session: &Session) -
 }
 
 fn read(path: &Path, session: &Session) -> ncirrus::Result<Vec<i32>> {
-    Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), session)?.variable("v")?.read()
+    let dataset = Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), session)?;
+    Ok(dataset.variable("v")?.read()?.into_vec())
 }
 
 fn run(python: &Path, script: &str, arguments: &[&str], plugins: &Path) -> Value {
@@ -158,7 +159,7 @@ fn files_of_h5py_with_filters_of_plugins_are_read_and_copied() {
     let open = |path: &Path| Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), &session);
     let dataset = open(&path).unwrap();
     let same = |dataset: &Dataset, name: &str, values: &Value| {
-        let ours: Vec<f64> = dataset.variable(name).unwrap().read().unwrap();
+        let ours = dataset.variable(name).unwrap().read::<f64>().unwrap();
         let values: Vec<f64> =
             values.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
         assert_eq!(ours, values, "{name}");

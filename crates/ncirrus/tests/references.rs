@@ -211,15 +211,15 @@ fn files_follow_each_other_along_an_axis() {
         let report = refer(&paths, &target, |options| options.axis = Some("time".into()), &session).unwrap();
         assert!(report.left_out.is_empty(), "{report:?}");
         let joint = open(&target, &session);
-        let time: Vec<f64> = joint.variable("time").unwrap().read().unwrap();
+        let time = joint.variable("time").unwrap().read::<f64>().unwrap();
         assert_eq!(time, [0., 1., 2., 3., 4., 10., 11., 12., 20., 21., 22., 23.]);
         for (source, start, count) in [(0, 0, 5), (1, 5, 3), (2, 8, 4)] {
-            let part: Vec<f32> = joint
+            let part = joint
                 .variable("grid")
                 .unwrap()
-                .read_selection(&Selection::slab(&[start, 0, 0], &[count, 6, 40]))
+                .read_selection::<f32>(&Selection::slab(&[start, 0, 0], &[count, 6, 40]))
                 .unwrap();
-            let own: Vec<f32> = open(&sources[source], &session).variable("grid").unwrap().read().unwrap();
+            let own = open(&sources[source], &session).variable("grid").unwrap().read::<f32>().unwrap();
             assert_eq!(part, own);
         }
         others_agree(&target, "time", &paths);

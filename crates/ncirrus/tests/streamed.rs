@@ -55,7 +55,7 @@ fn check(url: &str, rows: u64, columns: usize, session: &Session) {
     let dataset = Dataset::open_with(url, &OpenOptions::default(), session).unwrap();
     let data = dataset.variable("data").unwrap();
     for y in [0, 1, rows / 2, rows - 1] {
-        let read: Vec<i32> = data.read_selection(&Selection::slab(&[y, 0], &[1, columns as u64])).unwrap();
+        let read = data.read_selection::<i32>(&Selection::slab(&[y, 0], &[1, columns as u64])).unwrap();
         assert_eq!(read, row(y, columns), "row {y} of {url}");
     }
 }
@@ -126,8 +126,8 @@ fn what_was_sent_is_opened_with_two_requests() {
         "{facts:?}"
     );
     // The index is in what was fetched then: a point costs the chunk it lies in.
-    let point: Vec<i32> =
-        dataset.variable("v3").unwrap().read_selection(&Selection::slab(&[59, 7], &[1, 1])).unwrap();
+    let point =
+        dataset.variable("v3").unwrap().read_selection::<i32>(&Selection::slab(&[59, 7], &[1, 1])).unwrap();
     assert_eq!(point, row(59 * 4 + 3, 50_000)[7..8]);
     let read = server.requests();
     assert_eq!(read.len(), 1, "{read:?}");
@@ -167,8 +167,11 @@ fn files_on_object_stores_are_changed_whole_and_only_when_told() {
         assert_eq!(sent, ["PUT"], "{kind:?}");
         check(&url, 2, 1001, &session());
         let read = Dataset::open_with(&url, &OpenOptions::default(), &session()).unwrap();
-        let data: Vec<i32> =
-            read.variable("data").unwrap().read_selection(&Selection::slab(&[2, 0], &[1, 1001])).unwrap();
+        let data = read
+            .variable("data")
+            .unwrap()
+            .read_selection::<i32>(&Selection::slab(&[2, 0], &[1, 1001]))
+            .unwrap();
         assert_eq!(data, row(77, 1001));
         assert!(read.root().attribute("title").unwrap().is_some());
     }

@@ -38,7 +38,7 @@ impl Bench {
     }
 
     pub(crate) fn numbers(&self, url: &str, variable: &str) -> Vec<f64> {
-        self.open(url).variable(variable).unwrap().read().unwrap()
+        self.open(url).variable(variable).unwrap().read().unwrap().into_vec()
     }
 
     pub(crate) fn is_absent(&self, url: &str) -> bool {

@@ -50,7 +50,7 @@ fn a_splitter_that_is_killed_leaves_no_master_and_is_continued_by_the_next() {
             let (written, kept) = run(&bench, &source, &healthy).unwrap();
             assert_eq!((written, kept), (3 - before, before), "after {killed} changes");
         }
-        let values: Vec<f64> = open().unwrap().variable("tas").unwrap().read().unwrap();
+        let values = open().unwrap().variable("tas").unwrap().read::<f64>().unwrap();
         assert_eq!(values, doubles(&(0..5)), "after {killed} changes");
         killed += 1;
     }

@@ -100,7 +100,7 @@ fn create(url: &str, kind: Kind, session: &Session) {
 
 fn read(url: &str, session: &Session) -> Vec<i32> {
     let dataset = Dataset::open_with(url, &OpenOptions::default(), session).unwrap();
-    dataset.variable("v").unwrap().read().unwrap()
+    dataset.variable("v").unwrap().read().unwrap().into_vec()
 }
 
 #[test]

@@ -5,6 +5,7 @@ use ncirrus::{
     Storage, Values, Variable,
 };
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn session(folder: &Path) -> Session {
     Session::builder().threads(2).durable(false).memory(64 << 20).cache_folder(folder).build().unwrap()
@@ -46,10 +47,10 @@ fn a_mapped_array_has_the_values_of_a_read() {
             Selection::slab(&[0, 0], &[0, 1100]),
         ] {
             let same = variable.read_mapped::<i16>(&selection).unwrap();
-            assert!(*same == variable.read_selection::<i16>(&selection).unwrap(), "{name}");
+            assert!(same == variable.read_selection::<i16>(&selection).unwrap(), "{name}");
             assert_eq!(same.shape(), selection.shape());
             let converted = variable.read_mapped::<f64>(&selection).unwrap();
-            assert!(*converted == variable.read_selection::<f64>(&selection).unwrap(), "{name}");
+            assert!(converted == variable.read_selection::<f64>(&selection).unwrap(), "{name}");
             let files = std::fs::read_dir(maps.path()).unwrap().count();
             assert!(files == 0 || cfg!(windows), "a file that has a name would be left behind");
         }
@@ -82,6 +83,126 @@ fn what_cannot_be_read_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(maps.path()).unwrap().count(), 0);
 }
 
+#[test]
+fn what_is_larger_than_the_memory_is_in_a_file_and_read_alike() {
+    let ((_folder, temp), maps) = (temp(), tempfile::tempdir().unwrap());
+    let variable = counting(&temp.join("a.zarr"), Kind::Zarr2, [20, 30], [7, 30], &session(maps.path()));
+    let small = Session::builder().threads(2).memory(1200).cache_folder(maps.path()).build().unwrap();
+    let (few, many) = (Selection::slab(&[0, 0], &[3, 30]), Selection::all(&[20, 30]));
+    for variable in [&variable, &open(&temp.join("a.zarr"), &small).unwrap().variable("v").unwrap()] {
+        let is_small = variable.read::<i64>().unwrap().is_mapped();
+        // 1,200 bytes as shorts, 2,400 as integers.
+        assert!(!variable.read_selection::<i16>(&many).unwrap().is_mapped());
+        assert!(!variable.read_selection::<f64>(&few).unwrap().is_mapped());
+        let all = variable.read::<i32>().unwrap();
+        assert_eq!((all.is_mapped(), all.shape()), (is_small, [20, 30].as_slice()));
+        assert_eq!(format!("{all:?}").contains("in a file"), is_small);
+        let due: Vec<i32> = (0..600).collect();
+        assert_eq!(all, due);
+        assert_eq!(due, all);
+        assert!(all.iter().eq(&due) && (&all).into_iter().eq(&due));
+        assert_eq!(all.into_iter().collect::<Vec<i32>>(), due);
+        assert_eq!(variable.read::<i32>().unwrap().into_vec(), due);
+    }
+}
+
+#[test]
+fn where_no_file_can_be_made_the_setting_is_named() {
+    let (_folder, temp) = temp();
+    let in_the_way = temp.join("file");
+    std::fs::write(&in_the_way, "").unwrap();
+    let path = temp.join("a.zarr");
+    counting(&path, Kind::Zarr2, [20, 30], [7, 30], &session(&in_the_way));
+    let small = Session::builder().memory(100).cache_folder(in_the_way.join("maps")).build().unwrap();
+    let variable = open(&path, &small).unwrap().variable("v").unwrap();
+    for error in [
+        variable.read::<i16>().unwrap_err(),
+        variable.read_mapped::<i16>(&Selection::slab(&[0, 0], &[1, 1])).unwrap_err(),
+    ] {
+        let text = error.to_string();
+        for part in ["cache.folder", "memory", "100 bytes", "maps", "/v"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+    assert_eq!(variable.read_selection::<i16>(&Selection::slab(&[1, 1], &[1, 1])).unwrap(), [31]);
+}
+
+/// Where a run of this binary of its own finds its data and leaves what it measured.
+const MEASURED: &str = "NCIRRUS_TEST_MEASURED";
+/// What S3netCDF4's file allows.
+const MEMORY: u64 = 32_000_000;
+/// What code, threads and the allocator take besides.
+const BESIDES: u64 = 24 << 20;
+/// Shorts that are read: 60 MB, and 240 MB as doubles.
+const SHAPE: [u64; 2] = [3000, 10_000];
+
+#[test]
+fn a_plain_read_of_many_times_the_memory_that_s3netcdf4_was_given_stays_within_it() {
+    if anonymous_memory().is_none() {
+        return;
+    }
+    let ((_folder, temp), maps) = (temp(), tempfile::tempdir().unwrap());
+    for (name, kind) in [("a.nc", Kind::Nc3), ("b.zarr", Kind::Zarr2)] {
+        counting(&temp.join(name), kind, SHAPE, [128, 10_000], &session(maps.path()));
+    }
+    let config = temp.join("s3nc.json");
+    let text = format!(
+        r#"{{"version": "9", "hosts": {{}}, "cache_location": {:?},
+            "resource_allocation": {{"memory": "32MB", "filehandles": 20}}}}"#,
+        maps.path()
+    );
+    std::fs::write(&config, text).unwrap();
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "resources::mapped::reading_in_a_process_of_its_own"])
+        .env_clear()
+        .env("S3_NC_CONFIG", &config)
+        .env(MEASURED, &temp)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    let grown: u64 = std::fs::read_to_string(temp.join("grown")).unwrap().parse().unwrap();
+    assert!(grown < MEMORY + BESIDES, "{} KiB", grown >> 10);
+}
+
+/// Part of the test above.
+#[test]
+fn reading_in_a_process_of_its_own() {
+    let Some(temp) = std::env::var_os(MEASURED) else { return };
+    let temp = Path::new(&temp);
+    let session = Session::new().unwrap();
+    assert_eq!((session.memory() as u64, session.notes()), (MEMORY, vec![]));
+    let before = anonymous_memory().unwrap();
+    let ((), most) = watching(|| {
+        for name in ["a.nc", "b.zarr"] {
+            let variable = open(&temp.join(name), &session).unwrap().variable("v").unwrap();
+            let (same, converted) = (variable.read::<i16>().unwrap(), variable.read::<f64>().unwrap());
+            assert!(same.is_mapped() && converted.is_mapped());
+            let due = (0..SHAPE[0] * SHAPE[1]).map(|at| i16::try_from(at % 10_000).unwrap());
+            assert!(same.iter().copied().eq(due.clone()));
+            assert!(converted.iter().copied().eq(due.map(f64::from)));
+        }
+    });
+    std::fs::write(temp.join("grown"), (most - before).to_string()).unwrap();
+}
+
+/// What a function gives, and the most anonymous memory that this process had meanwhile.
+fn watching<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let watched = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut most = 0;
+            while watched.load(Ordering::Relaxed) {
+                most = most.max(anonymous_memory().unwrap_or(0));
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            most
+        });
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        watched.store(false, Ordering::Relaxed);
+        (outcome.unwrap(), watch.join().unwrap())
+    })
+}
+
 /// Bytes of memory of this process that no file stands behind.
 fn anonymous_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -110,22 +231,8 @@ fn eight_gibibytes_are_read_within_one_of_memory() {
     dataset.close().unwrap();
     let variable = open(&path, &session).unwrap().variable("v").unwrap();
 
-    let watched = std::sync::atomic::AtomicBool::new(true);
-    let array = std::thread::scope(|scope| {
-        let watch = scope.spawn(|| {
-            let mut most = 0;
-            while watched.load(std::sync::atomic::Ordering::Relaxed) {
-                most = most.max(anonymous_memory().unwrap_or(0));
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-            most
-        });
-        let array = variable.read_mapped::<f64>(&Selection::all(&[SIDE, SIDE])).unwrap();
-        watched.store(false, std::sync::atomic::Ordering::Relaxed);
-        let most = watch.join().unwrap();
-        assert!(most < MOST, "{} MiB of memory", most >> 20);
-        array
-    });
+    let (array, most) = watching(|| variable.read::<f64>().unwrap());
+    assert!(most < MOST, "{} MiB of memory", most >> 20);
     assert_eq!(array.len() as u64, SIDE * SIDE);
     assert_eq!((array[0], array[array.len() / 2], array[array.len() - 1]), (-1.0, -1.0, 5.0));
 }

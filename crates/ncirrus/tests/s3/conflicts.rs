@@ -188,7 +188,7 @@ fn parts_of_one_chunk_are_written_by_several_programs_at_once() {
             }
         });
         let dataset = Dataset::open_with(&url, &OpenOptions::default(), &place.session()).unwrap();
-        let values: Vec<i32> = dataset.variable("/one").unwrap().read().unwrap();
+        let values = dataset.variable("/one").unwrap().read::<i32>().unwrap();
         for (row, columns) in values.chunks(8).enumerate() {
             let first = i32::try_from(row * 8).unwrap();
             assert_eq!(columns[..4], [-1, -2, -3, -4], "{}: row {row}", place.name);
@@ -264,5 +264,5 @@ fn a_store_without_conditions_takes_whole_chunks_and_says_what_it_cannot() {
 
 fn records_of(url: &str, session: &Session) -> Vec<i32> {
     let dataset = Dataset::open_with(url, &OpenOptions::default(), session).unwrap();
-    dataset.variable("/one").unwrap().read().unwrap()
+    dataset.variable("/one").unwrap().read().unwrap().into_vec()
 }

@@ -40,7 +40,8 @@ fn update(url: &str, session: &Session) -> Result<()> {
 }
 
 fn values(url: &str, session: &Session) -> Result<Vec<i32>> {
-    Dataset::open_with(url, &OpenOptions::default(), session)?.variable("/v")?.read()
+    let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
+    Ok(dataset.variable("/v")?.read()?.into_vec())
 }
 
 #[test]

@@ -123,7 +123,8 @@ fn an_old_version_is_read_by_its_name() {
     make(1);
     make(2);
     let read = |url: &str| -> ncirrus::Result<Vec<i32>> {
-        Dataset::open_with(url, &OpenOptions::default(), &session)?.variable("/v")?.read()
+        let dataset = Dataset::open_with(url, &OpenOptions::default(), &session)?;
+        Ok(dataset.variable("/v")?.read()?.into_vec())
     };
     assert_eq!(read(url).unwrap(), [2]);
     let versions = place.versions(url);
