@@ -15,6 +15,8 @@ mod record;
 #[cfg(feature = "net")]
 mod service;
 #[cfg(feature = "net")]
+mod turns;
+#[cfg(feature = "net")]
 mod watch;
 
 pub use patience::Patience;
@@ -23,6 +25,8 @@ pub use record::Traffic;
 
 #[cfg(feature = "http")]
 pub(crate) use answer::content_range;
+#[cfg(feature = "cloud")]
+pub(crate) use answer::told_of_clock;
 #[cfg(feature = "cloud")]
 pub(crate) use connector::Connector;
 #[cfg(feature = "net")]
@@ -35,3 +39,5 @@ pub(crate) use operation::{again, operation};
 pub(crate) use service::Answered;
 #[cfg(feature = "net")]
 pub(crate) use service::{Service, Shared};
+#[cfg(feature = "net")]
+pub(crate) use turns::Turns;

@@ -11,6 +11,8 @@ pub(super) struct Asked {
     pub(super) method: Method,
     range: Option<String>,
     is_signed: bool,
+    /// Seconds by which the time of its signature is ahead of this machine's clock.
+    ahead: i64,
 }
 
 impl Asked {
@@ -20,6 +22,7 @@ impl Asked {
             method: request.method().clone(),
             range: text(headers, &RANGE).map(str::to_owned),
             is_signed: headers.contains_key("x-amz-date") || headers.contains_key("x-ms-date"),
+            ahead: signed_at(headers).map_or(0, |at| seconds_ahead(at, SystemTime::now())),
         }
     }
 }
@@ -62,10 +65,10 @@ pub(super) fn check_code(
             Err(passing(status, headers, body))
         }
         Some("ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") => Ok(Code::Expired),
-        code => match clocks_differ(headers, SystemTime::now()) {
-            Some(told) if code == Some("RequestTimeTooSkewed") || is_refused(status, asked) => {
-                let error = Error::new(ErrorKind::Denied, format!("access denied: {told}"));
-                Err(Failure::lasting(error))
+        code => match clocks_differ(headers, SystemTime::now(), asked.ahead) {
+            Some(ahead) if code == Some("RequestTimeTooSkewed") || is_refused(status, asked) => {
+                let error = Error::new(ErrorKind::Denied, format!("access denied: {}", told_of_clock(ahead)));
+                Err(Failure { clock: Some(ahead), ..Failure::lasting(error) })
             }
             _ => Ok(Code::Other),
         },
@@ -85,19 +88,48 @@ fn is_refused(status: StatusCode, asked: &Asked) -> bool {
 }
 
 /// How far clocks may differ before signatures are refused.
-const CLOCKS: Duration = Duration::from_secs(300);
+const CLOCKS: u64 = 300;
 
-/// By how much the clocks differ, when it is too much for signatures.
-fn clocks_differ(headers: &HeaderMap, now: SystemTime) -> Option<String> {
+/// Seconds by which the server's clock is ahead of this machine's, when a time that is `signed` seconds ahead is too far
+/// from it for signatures.
+fn clocks_differ(headers: &HeaderMap, now: SystemTime, signed: i64) -> Option<i64> {
     let server = httpdate::parse_http_date(text(headers, &DATE)?).ok()?;
-    let (difference, word) = match now.duration_since(server) {
-        Ok(ahead) => (ahead, "ahead of"),
-        Err(behind) => (behind.duration(), "behind"),
-    };
-    let seconds = difference.as_secs();
-    (difference > CLOCKS).then(|| {
-        format!("the clock of this machine is {} min {} s {word} the server's", seconds / 60, seconds % 60)
-    })
+    let ahead = seconds_ahead(server, now);
+    (ahead.abs_diff(signed) > CLOCKS).then_some(ahead)
+}
+
+/// Whole seconds from one time to another.
+fn seconds_ahead(time: SystemTime, of: SystemTime) -> i64 {
+    let whole = |difference: Duration| i64::try_from(difference.as_secs()).unwrap_or(i64::MAX);
+    time.duration_since(of).map_or_else(|behind| -whole(behind.duration()), whole)
+}
+
+/// By how much the clocks differ.
+pub(crate) fn told_of_clock(ahead: i64) -> String {
+    let word = if ahead < 0 { "ahead of" } else { "behind" };
+    let seconds = ahead.unsigned_abs();
+    format!("the clock of this machine is {} min {} s {word} the server's", seconds / 60, seconds % 60)
+}
+
+/// The time of a request's signature.
+fn signed_at(headers: &HeaderMap) -> Option<SystemTime> {
+    if let Some(date) = text(headers, &HeaderName::from_static("x-ms-date")) {
+        return httpdate::parse_http_date(date).ok();
+    }
+    amazon_time(text(headers, &HeaderName::from_static("x-amz-date"))?)
+}
+
+/// A time such as `20260102T030405Z`.
+#[cfg(feature = "cloud")]
+fn amazon_time(text: &str) -> Option<SystemTime> {
+    let time = chrono::NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%SZ").ok()?.and_utc();
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(time.timestamp()).ok()?))
+}
+
+/// Nothing is signed.
+#[cfg(not(feature = "cloud"))]
+fn amazon_time(_: &str) -> Option<SystemTime> {
+    None
 }
 
 /// The wait that a server asks for, in seconds or as a date.

@@ -13,6 +13,8 @@ pub(crate) struct Failure {
     pub(crate) after: Option<Duration>,
     /// Whether the server may have done what it was asked to.
     pub(crate) in_doubt: bool,
+    /// Seconds by which the server's clock is ahead, where that is the reason.
+    pub(crate) clock: Option<i64>,
 }
 
 /// Whether a failure may pass.
@@ -29,13 +31,13 @@ pub(crate) enum Outlook {
 impl Failure {
     /// A failure that stays.
     pub(crate) fn lasting(error: Error) -> Self {
-        Self { error, outlook: Outlook::Final, after: None, in_doubt: false }
+        Self { error, outlook: Outlook::Final, after: None, in_doubt: false, clock: None }
     }
 
     /// A failure that may pass, of a request that may have been carried out.
     pub(crate) fn passing(message: impl Into<String>) -> Self {
         let error = Error::new(ErrorKind::Io { retryable: true }, message);
-        Self { error, outlook: Outlook::Passing, after: None, in_doubt: true }
+        Self { error, outlook: Outlook::Passing, after: None, in_doubt: true, clock: None }
     }
 
     /// A failure of the connection. The address stays out of the message: it may hold a signature.
@@ -54,7 +56,7 @@ impl Failure {
             None => what.to_owned(),
         };
         let error = Error::new(ErrorKind::Io { retryable: outlook != Outlook::Final }, message);
-        Self { error, outlook, after: None, in_doubt: outlook == Outlook::Passing }
+        Self { error, outlook, after: None, in_doubt: outlook == Outlook::Passing, clock: None }
     }
 
     /// The failure below an error of a library that passed it on.

@@ -155,6 +155,6 @@ impl State {
             message = format!("{message}; the server asks to wait {} s", asked.as_secs());
         }
         let error = Error::new(ErrorKind::Io { retryable: true }, message);
-        Failure { error, outlook: Outlook::Final, after: failure.after, in_doubt: failure.in_doubt }
+        Failure { error, outlook: Outlook::Final, ..failure.clone() }
     }
 }

@@ -1,6 +1,7 @@
 //! What is told of each request, and sums.
 use super::operation::Operation;
 use super::service::{Service, Shared};
+use super::turns::Turn;
 use reqwest::{Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +54,8 @@ pub(super) struct Record {
     status: Option<StatusCode>,
     received: u64,
     outcome: Outcome,
+    /// Others wait for theirs until this ends.
+    _turn: Turn,
 }
 
 #[derive(Debug)]
@@ -64,7 +67,12 @@ enum Outcome {
 }
 
 impl Record {
-    pub(super) fn new(service: &Service, operation: Arc<Operation>, request: &reqwest::Request) -> Self {
+    pub(super) fn new(
+        service: &Service,
+        operation: Arc<Operation>,
+        request: &reqwest::Request,
+        turn: Turn,
+    ) -> Self {
         let range = request.headers().get(reqwest::header::RANGE);
         Self {
             shared: Arc::clone(&service.shared),
@@ -78,6 +86,7 @@ impl Record {
             status: None,
             received: 0,
             outcome: Outcome::Open,
+            _turn: turn,
         }
     }
 

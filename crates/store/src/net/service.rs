@@ -4,6 +4,7 @@ use super::bucket::Bucket;
 use super::failure::Failure;
 use super::operation::Operation;
 use super::record::{Record, Tally, Traffic};
+use super::turns::{Queue, Turns};
 use super::watch::Watched;
 use super::{Patience, answer};
 use crate::StoreOptions;
@@ -26,18 +27,26 @@ pub(crate) struct Service {
     retries: u32,
     pub(super) patience: Patience,
     pub(super) shared: Arc<Shared>,
+    queue: Queue,
 }
 
 /// What all services of a session share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Shared {
     pub(super) bucket: Bucket,
     pub(super) tally: Tally,
+    pub(crate) turns: Turns,
     /// Hosts that answered before.
     known: Mutex<HashSet<String>>,
 }
 
 impl Shared {
+    /// Nothing was sent yet; at most so many requests will be under way at once.
+    pub(crate) fn new(requests: usize) -> Self {
+        let (bucket, tally, known) = (Bucket::default(), Tally::default(), Mutex::default());
+        Self { bucket, tally, turns: Turns::new(requests), known }
+    }
+
     /// What was sent and received so far.
     pub(crate) fn traffic(&self) -> Traffic {
         self.tally.read()
@@ -65,13 +74,20 @@ const STRANGER: u32 = 2;
 const METADATA: Duration = Duration::from_secs(2);
 
 impl Service {
-    pub(crate) fn new(client: Client, options: &StoreOptions, shared: &Arc<Shared>) -> Self {
+    /// Sends requests to a place that takes at most so many at once.
+    pub(crate) fn new(
+        client: Client,
+        options: &StoreOptions,
+        shared: &Arc<Shared>,
+        (place, most): (&str, usize),
+    ) -> Self {
         Self {
             client,
             timeout: options.timeout,
             retries: options.retries,
             patience: options.patience,
             shared: Arc::clone(shared),
+            queue: shared.turns.queue(place, most),
         }
     }
 
@@ -90,7 +106,8 @@ impl Service {
         loop {
             let request = make()?;
             let operation = operation.get_or_insert_with(|| Arc::new(of_request(request.url())));
-            let record = Record::new(self, Arc::clone(operation), &request);
+            let turn = self.queue.turn().await;
+            let record = Record::new(self, Arc::clone(operation), &request, turn);
             match self.attempt(request, record).await {
                 Ok(answered) => return Ok(answered),
                 Err(failure) => operation.again(failure, self).await?,

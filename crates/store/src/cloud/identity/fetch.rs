@@ -5,6 +5,7 @@ mod sso;
 mod sts;
 
 pub(super) use answer::Fresh;
+pub(super) use sts::escaped;
 
 use super::Source;
 use super::source::Role;
@@ -69,14 +70,17 @@ impl Purse {
     /// Forgets what is kept: a server said that it is over.
     pub(super) async fn refused(&self, credential: &AwsCredential) {
         let mut kept = self.kept.lock().await;
-        if kept.as_ref().is_some_and(|fresh| fresh.credential.key_id == credential.key_id) {
+        if kept.as_ref().is_some_and(|fresh| *fresh.credential == *credential) {
             *kept = None;
         }
     }
 
     /// Whether other credentials may come when these are refused.
     pub(super) fn can_renew(&self) -> bool {
-        matches!(self.source, Source::Process(_) | Source::Sso(_) | Source::Role(_))
+        match &self.source {
+            Source::Keys(keys) => keys.profile.is_some(),
+            source => matches!(source, Source::Process(_) | Source::Sso(_) | Source::Role(_)),
+        }
     }
 }
 
@@ -84,7 +88,7 @@ fn fetch<'a>(source: &'a Source, asker: &'a Asker) -> BoxFuture<'a, Result<Optio
     async move {
         match source {
             Source::Nobody | Source::Provider(_) => Ok(None),
-            Source::Keys(keys) => Ok(Some(Fresh::lasting(keys))),
+            Source::Keys(keys) => Ok(Some(Fresh::lasting(&keys.as_they_stand(&asker.environment)))),
             Source::Process(command) => process::run(command).await.map(Some),
             Source::Sso(sso) => sso::fetch(sso, asker).await.map(Some),
             Source::Role(role) => take_on(role, asker).await.map(Some),

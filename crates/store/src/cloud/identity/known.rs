@@ -28,6 +28,8 @@ pub(super) struct Facts {
     pub(super) is_public: bool,
     /// How often neither was answered.
     pub(super) denials: u32,
+    /// Seconds by which the clock of its server is ahead, where they are too many for signatures.
+    pub(super) clock: i64,
 }
 
 /// Most notes that are kept.

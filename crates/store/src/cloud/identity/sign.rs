@@ -1,9 +1,12 @@
 //! Signing requests when they are sent: with credentials that are good, for the region where the bucket lies.
+mod clock;
+mod told;
+
 use super::Identity;
 use super::fetch::{Asker, Purse, Same};
 use super::known::{Identities, Learnt};
 use crate::StoreOptions;
-use crate::net::{Failure, Operation};
+use crate::net::{Failure, Operation, told_of_clock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
@@ -14,10 +17,10 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse,
     HttpService,
 };
-use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
 use std::fmt;
 use std::sync::Arc;
+use told::Told;
 
 /// Signs the requests for a bucket. What the bucket answers of its region, and that it is public, is remembered.
 #[derive(Clone)]
@@ -43,8 +46,6 @@ struct Signs {
 
 /// How often a denied read is tried without a name in vain.
 const DENIALS: u32 = 8;
-/// Longest answer that is looked into.
-const LOOKED_INTO: usize = 1 << 20;
 
 impl Signer {
     pub(in crate::cloud) fn new(
@@ -110,18 +111,15 @@ impl Signs {
             return self.send(&request, None).await;
         }
         let mut credential = self.purse.open().await.map_err(refused)?;
-        let mut answer = Told::of(self.send(&request, credential.as_deref()).await?).await?;
+        let mut answer = self.ask(&request, credential.as_deref()).await?;
         // Taken in any case: it is of this answer.
         let is_over = Operation::take_expired() | answer.is_over();
-        if is_over && self.purse.can_renew() {
-            if let Some(old) = &credential {
-                self.purse.refused(old).await;
-            }
-            credential = self.purse.open().await.map_err(refused)?;
-            answer = Told::of(self.send(&request, credential.as_deref()).await?).await?;
+        if is_over && let Some(renewed) = self.renewed(credential.as_deref()).await? {
+            credential = Some(renewed);
+            answer = self.ask(&request, credential.as_deref()).await?;
         }
         if self.learns_region(&answer) {
-            answer = Told::of(self.send(&request, credential.as_deref()).await?).await?;
+            answer = self.ask(&request, credential.as_deref()).await?;
         }
         if let Some(no_alias) = self.no_alias.as_ref().filter(|_| answer.has_no_bucket()) {
             self.known.note(format!("{} is no bucket, and {no_alias}", self.address));
@@ -134,6 +132,35 @@ impl Signs {
             return Ok(unsigned);
         }
         Ok(answer.response)
+    }
+
+    /// Sends a request; once more by the server's clock when the time of its signature is refused.
+    async fn ask(
+        &self,
+        request: &HttpRequest,
+        credential: Option<&AwsCredential>,
+    ) -> Result<Told, HttpError> {
+        match self.send(request, credential).await {
+            Err(error) if self.learns_clock(&error) => Told::of(self.send(request, credential).await?).await,
+            answer => Told::of(answer?).await,
+        }
+    }
+
+    /// Other credentials than those that a server said are over, if there are any.
+    async fn renewed(&self, old: Option<&AwsCredential>) -> Result<Option<Arc<AwsCredential>>, HttpError> {
+        let Some(old) = old.filter(|_| self.purse.can_renew()) else { return Ok(None) };
+        self.purse.refused(old).await;
+        let new = self.purse.open().await.map_err(refused)?;
+        Ok(new.filter(|new| **new != *old))
+    }
+
+    /// Whether a request was refused for the time of its signature.
+    fn learns_clock(&self, error: &HttpError) -> bool {
+        let Some(ahead) = Failure::below(error).and_then(|failure| failure.clock) else { return false };
+        self.learnt.change(|facts| facts.clock = ahead);
+        let told = told_of_clock(ahead);
+        self.known.note(format!("{}: {told}: requests are signed by the server's", self.address));
+        true
     }
 
     /// Tries a read once more without a name.
@@ -180,6 +207,7 @@ impl Signs {
             let authorizer = authorizer.with_sign_payload(self.sign_payload);
             let signed = authorizer.with_request_payer(self.requester_pays).try_authorize(&mut request, None);
             signed.map_err(|error| HttpError::new(HttpErrorKind::Request, error))?;
+            clock::sign_for(&mut request, credential, &region, self.learnt.facts().clock);
         } else if self.requester_pays {
             let value = object_store::HeaderValue::from_static("requester");
             request.headers_mut().insert("x-amz-request-payer", value);
@@ -213,66 +241,6 @@ async fn whole(request: HttpRequest) -> Result<HttpRequest, HttpError> {
 
 fn refused(error: Error) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, Failure::lasting(error))
-}
-
-/// An answer, and what an error's body says.
-struct Told {
-    response: HttpResponse,
-    body: Bytes,
-}
-
-impl Told {
-    async fn of(response: HttpResponse) -> Result<Self, HttpError> {
-        let says_why = matches!(
-            response.status(),
-            StatusCode::BAD_REQUEST
-                | StatusCode::FORBIDDEN
-                | StatusCode::NOT_FOUND
-                | StatusCode::MOVED_PERMANENTLY
-        );
-        if !says_why {
-            return Ok(Self { response, body: Bytes::new() });
-        }
-        let (parts, body) = response.into_parts();
-        let body = body.bytes().await?;
-        Ok(Self { response: HttpResponse::from_parts(parts, body.clone().into()), body })
-    }
-
-    fn is_denied(&self) -> bool {
-        matches!(self.response.status(), StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED)
-    }
-
-    fn has_no_bucket(&self) -> bool {
-        self.response.status() == StatusCode::NOT_FOUND && self.text().contains("<Code>NoSuchBucket</Code>")
-    }
-
-    /// Whether the time of the credentials is over.
-    fn is_over(&self) -> bool {
-        let says = |code: &str| self.text().contains(&format!("<Code>{code}</Code>"));
-        ["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"].into_iter().any(says)
-    }
-
-    /// The region where the bucket lies, when an answer to somebody who asked elsewhere.
-    fn region(&self) -> Option<String> {
-        let status = self.response.status();
-        let may_say =
-            status.is_redirection() || matches!(status, StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN);
-        let headers: &HeaderMap = self.response.headers();
-        let header = headers.get("x-amz-bucket-region").and_then(|value| value.to_str().ok());
-        let text = self.text();
-        let told = || Some(text.split_once("<Region>")?.1.split_once("</Region>")?.0);
-        let region = header.or_else(told).filter(|_| may_say)?;
-        let is_region = |text: &&str| {
-            !text.is_empty()
-                && text.len() < 40
-                && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-        };
-        Some(region).filter(is_region).map(str::to_owned)
-    }
-
-    fn text(&self) -> std::borrow::Cow<'_, str> {
-        String::from_utf8_lossy(self.body.get(..LOOKED_INTO.min(self.body.len())).unwrap_or_default())
-    }
 }
 
 /// Without credentials.

@@ -1,6 +1,6 @@
 //! Where credentials come from.
 use super::super::profile::{Profile, Profiles, Section};
-use crate::config::{Secret, shortened};
+use crate::config::{Environment, Secret, shortened};
 use ncirrus_layout::{Error, Result};
 use std::fmt;
 
@@ -33,6 +33,8 @@ pub(in crate::cloud) struct Keys {
     pub(super) access: Secret,
     pub(super) secret: Secret,
     pub(super) token: Option<Secret>,
+    /// Profile in whose section of a file they stand.
+    pub(super) profile: Option<String>,
 }
 
 /// What a sign-in by the browser left behind.
@@ -64,7 +66,20 @@ impl Keys {
         if !is_sendable(access) || !is_sendable(token.unwrap_or_default()) {
             return Err(Error::invalid("access key or session token has characters that no key has"));
         }
-        Ok(Self { access: Secret::new(access), secret: Secret::new(secret), token: token.map(Secret::new) })
+        let (access, secret, token) = (Secret::new(access), Secret::new(secret), token.map(Secret::new));
+        Ok(Self { access, secret, token, profile: None })
+    }
+
+    /// The keys that the file has by now where they stand in one: other programs put new ones there.
+    pub(super) fn as_they_stand(&self, environment: &Environment) -> Self {
+        let again = |name: &String| {
+            let profiles = Profiles::read(environment);
+            without_role(&profiles, profiles.find(Section::Profile, name)?, name).ok()?
+        };
+        match self.profile.as_ref().and_then(again) {
+            Some(Source::Keys(keys)) => keys,
+            _ => self.clone(),
+        }
     }
 }
 
@@ -143,10 +158,8 @@ fn without_role(profiles: &Profiles, profile: &Profile, name: &str) -> Result<Op
         (Some(access), Some(secret)) => {
             let token = value("aws_session_token").or(value("aws_security_token"));
             let keys = Keys::new(access, secret, token);
-            return keys
-                .map(Source::Keys)
-                .map(Some)
-                .map_err(|error| error.at_object(format!("profile {name:?}")));
+            let keys = keys.map_err(|error| error.at_object(format!("profile {name:?}")))?;
+            return Ok(Some(Source::Keys(Keys { profile: Some(name.to_owned()), ..keys })));
         }
         (None, None) => {}
         _ => return Err(Error::invalid(format!("profile {name:?} has one key without the other"))),

@@ -22,12 +22,17 @@ fn waits_are_asked_for_in_seconds_or_by_date() {
 
 #[test]
 fn clocks_are_compared() {
-    let told = |text| clocks_differ(&headers(&[(DATE, text)]), now());
+    let told = |text| clocks_differ(&headers(&[(DATE, text)]), now(), 0).map(told_of_clock);
     assert_eq!(told("Sat, 01 Jan 2000 00:04:00 GMT"), None);
     let behind = "the clock of this machine is 20 min 5 s behind the server's";
     assert_eq!(told("Sat, 01 Jan 2000 00:20:05 GMT").as_deref(), Some(behind));
     let ahead = "the clock of this machine is 1440 min 0 s ahead of the server's";
     assert_eq!(told("Fri, 31 Dec 1999 00:00:00 GMT").as_deref(), Some(ahead));
+    let signed =
+        |seconds| clocks_differ(&headers(&[(DATE, "Sat, 01 Jan 2000 01:00:00 GMT")]), now(), seconds);
+    assert_eq!(signed(0), Some(3600));
+    assert_eq!(signed(3590), None, "signed by the server's clock");
+    assert_eq!(signed(-3600), Some(3600));
 }
 
 #[test]
@@ -40,7 +45,8 @@ fn codes_of_errors_are_found_in_xml() {
 
 #[test]
 fn parts_have_the_bytes_that_were_asked_for() {
-    let asked = Asked { method: Method::GET, range: Some("bytes=2-5".to_owned()), is_signed: false };
+    let asked =
+        Asked { method: Method::GET, range: Some("bytes=2-5".to_owned()), is_signed: false, ahead: 0 };
     let len = |place, declared| {
         let headers = headers(&[(CONTENT_RANGE, place), (CONTENT_LENGTH, declared)]);
         body_len(StatusCode::PARTIAL_CONTENT, &headers, &asked).map_err(|failure| failure.to_string())
@@ -56,7 +62,7 @@ fn parts_have_the_bytes_that_were_asked_for() {
 
 #[test]
 fn what_a_status_does_not_say_its_body_does() {
-    let asked = Asked { method: Method::PUT, range: None, is_signed: true };
+    let asked = Asked { method: Method::PUT, range: None, is_signed: true, ahead: 0 };
     let xml = |code: &str| format!("<Error><Code>{code}</Code></Error>").into_bytes();
     let check = |status, headers: &HeaderMap, code: &str| check_code(status, headers, &xml(code), &asked);
     let none = HeaderMap::new();
