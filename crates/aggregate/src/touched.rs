@@ -1,6 +1,6 @@
 //! The cells of a grid that a region touches.
 use crate::cuts::{Cuts, Part};
-use ncirrus_layout::{Limits, Result, Tile, TileSource};
+use ncirrus_layout::{Limits, Result, Tile, TileSource, split_region};
 use ncirrus_model::Region;
 use std::ops::Range;
 
@@ -104,17 +104,7 @@ pub(crate) fn halves(cuts: &[Cuts], region: &Region, most: u64) -> Option<[Regio
     }
     let cut = |(axis, (cuts, range)): (usize, &(&Cuts, Range<u64>))| Some((axis, cuts.middle(range)?));
     let (axis, at) = axes.iter().enumerate().find_map(cut)?;
-    split(region, axis, at)
-}
-
-/// A region in two: what lies before a place along an axis, and the rest.
-pub(crate) fn split(region: &Region, axis: usize, at: u64) -> Option<[Region; 2]> {
-    let (mut first, mut second) = (region.clone(), region.clone());
-    let before = at.checked_sub(*region.start.get(axis)?)?;
-    *first.count.get_mut(axis)? = before;
-    *second.start.get_mut(axis)? = at;
-    *second.count.get_mut(axis)? = region.count.get(axis)?.checked_sub(before)?;
-    Some([first, second])
+    split_region(region, axis, at)
 }
 
 fn region_of<'a>(ranges: impl Iterator<Item = &'a Range<u64>>) -> Region {

@@ -1,53 +1,75 @@
 //! What boxes leave of a region.
+use crate::{Limits, Result};
 use ncirrus_model::Region;
+use std::ops::Range;
 
 #[cfg(test)]
 mod tests;
 
 /// The elements of a region in none of the boxes, as boxes that do not overlap.
-pub fn uncovered(region: &Region, boxes: &[&Region]) -> Vec<Region> {
-    let meeting: Vec<Region> = boxes.iter().filter_map(|found| found.intersect(region)).collect();
-    if meeting.is_empty() {
-        return vec![region.clone()];
-    }
+///
+/// The region is cut in halves where boxes begin or end, until each part lies in a box or in none: boxes that do not
+/// overlap cost about as much as there are of them, and those that lie below others nothing.
+///
+/// # Errors
+/// `Limit` when it falls into too many parts.
+pub fn uncovered(region: &Region, boxes: &[&Region], limits: &Limits) -> Result<Vec<Region>> {
     let mut left = Vec::new();
-    let all: Vec<usize> = (0..meeting.len()).collect();
-    sweep(region, &meeting, &all, 0, &mut left);
-    left
-}
-
-/// Cuts the region along one axis where boxes begin and end, and each slab along the axes behind it.
-fn sweep(region: &Region, boxes: &[Region], present: &[usize], axis: usize, left: &mut Vec<Region>) {
-    if present.is_empty() {
-        left.push(region.clone());
-        return;
-    }
-    if axis == region.rank() {
-        return;
-    }
-    let span = |at: &usize| boxes.get(*at).map_or(0..0, |found| along(found, axis));
-    let mut by_start: Vec<usize> = present.to_vec();
-    by_start.sort_unstable_by_key(|at| span(at).start);
-    let whole = along(region, axis);
-    let mut cuts: Vec<u64> = present.iter().flat_map(|at| [span(at).start, span(at).end]).collect();
-    cuts.extend([whole.start, whole.end]);
-    cuts.sort_unstable();
-    cuts.dedup();
-    let mut coming = by_start.into_iter().peekable();
-    let mut active: Vec<usize> = Vec::new();
-    for pair in cuts.windows(2) {
-        let &[start, end] = pair else { continue };
-        active.retain(|at| span(at).end > start);
-        while let Some(at) = coming.next_if(|at| span(at).start <= start) {
-            active.push(at);
+    let mut parts = 0;
+    let mut rest = vec![(region.clone(), meeting(region, boxes))];
+    while let Some((part, boxes)) = rest.pop() {
+        parts += 1;
+        limits.count(parts, "what partitions leave of a region")?;
+        if boxes.is_empty() {
+            left.push(part);
+        } else if let Some([first, second]) = halves(&part, &boxes) {
+            let (before, behind) = (meeting(&first, &boxes), meeting(&second, &boxes));
+            rest.extend([(second, behind), (first, before)]);
         }
-        let mut slab = region.clone();
-        (slab.start[axis], slab.count[axis]) = (start, end - start);
-        sweep(&slab, boxes, &active, axis + 1, left);
     }
+    Ok(left)
 }
 
-fn along(region: &Region, axis: usize) -> std::ops::Range<u64> {
+/// A region in two: what lies before a place along an axis, and the rest.
+pub fn split_region(region: &Region, axis: usize, at: u64) -> Option<[Region; 2]> {
+    let (mut first, mut second) = (region.clone(), region.clone());
+    let before = at.checked_sub(*region.start.get(axis)?)?;
+    *first.count.get_mut(axis)? = before;
+    *second.start.get_mut(axis)? = at;
+    *second.count.get_mut(axis)? = region.count.get(axis)?.checked_sub(before)?;
+    Some([first, second])
+}
+
+fn meeting<'a>(region: &Region, boxes: &[&'a Region]) -> Vec<&'a Region> {
+    let meets = |found: &&&Region| found.intersect(region).is_some();
+    boxes.iter().filter(meets).copied().collect()
+}
+
+/// The halves of a region along the axis on which most boxes begin or end within it; `None` when a box covers it.
+fn halves(region: &Region, boxes: &[&Region]) -> Option<[Region; 2]> {
+    let covers = |found: &&Region| {
+        (0..region.rank()).all(|axis| {
+            let (found, region) = (along(found, axis), along(region, axis));
+            found.start <= region.start && region.end <= found.end
+        })
+    };
+    if boxes.iter().any(covers) {
+        return None;
+    }
+    let edges = |axis: usize| {
+        let inside = along(region, axis);
+        let edges = boxes.iter().map(|found| along(found, axis)).flat_map(|range| [range.start, range.end]);
+        let edges: Vec<u64> = edges.filter(|at| inside.start < *at && *at < inside.end).collect();
+        (axis, edges)
+    };
+    let (axis, mut edges) = (0..region.rank()).rev().map(edges).max_by_key(|(_, edges)| edges.len())?;
+    let middle = edges.len() / 2;
+    let last = edges.len().checked_sub(1)?;
+    let at = *edges.select_nth_unstable(middle.min(last)).1;
+    split_region(region, axis, at)
+}
+
+fn along(region: &Region, axis: usize) -> Range<u64> {
     match (region.start.get(axis), region.count.get(axis)) {
         (Some(start), Some(count)) => *start..start.saturating_add(*count),
         _ => 0..0,

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod base64;
+mod boxes;
 mod cover;
 mod driver;
 mod error;
@@ -21,7 +22,8 @@ mod step;
 mod stored;
 mod view;
 
-pub use cover::uncovered;
+pub use boxes::BoxTree;
+pub use cover::{split_region, uncovered};
 pub use driver::{Catalog, Confidence, Consolidated, Driver, Members, OpenOptions, Overlay};
 pub use error::{Error, ErrorKind, Place, Result};
 pub use fragment::{

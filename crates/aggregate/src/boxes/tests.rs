@@ -1,4 +1,4 @@
-use super::{Boxes, tiles};
+use super::Boxes;
 use ncirrus_layout::{Limits, Tile, TileSource};
 use ncirrus_model::{Region, Values};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn found(boxes: &[[Range<u64>; 2]], wanted: &Region, lenient: bool) -> ncirrus_l
     let all = Boxes::new(2, numbers, boxes.iter().flatten().cloned().collect());
     let touched = all.touched(wanted);
     let number = |at: usize| Values::UInt64(vec![touched[at].0]);
-    tiles(&touched, wanted, (&Limits::default(), lenient), |at, _| Ok(TileSource::Constant(number(at))))
+    all.tiles(&touched, wanted, (&Limits::default(), lenient), |at, _| Ok(TileSource::Constant(number(at))))
 }
 
 #[test]
@@ -83,4 +83,14 @@ fn very_many_partitions_are_cut_where_that_leaves_fewer() {
     assert_eq!(rows.halves(&region(&[4..6, 0..5]), 0), None);
     let long = all((0..10).map(|at| [at..at + 11, 0..5]).collect());
     assert_eq!(long.halves(&whole, 4), None, "nearly all would be in both");
+}
+
+#[test]
+fn partitions_that_overlap_out_of_sight_or_at_seams_alone_are_let_pass() {
+    let boxes = [[0..4, 0..9], [3..8, 0..9], [6..9, 0..9], [20..30, 0..9], [21..30, 0..9]];
+    assert!(found(&boxes, &region(&[0..6, 0..9]), false).is_ok());
+    assert!(found(&boxes, &region(&[3..20, 0..9]), false).is_err(), "two elements are no seam");
+    assert!(found(&boxes, &region(&[10..21, 0..9]), false).is_ok(), "they overlap farther on");
+    let error = found(&boxes, &region(&[10..22, 0..9]), false).unwrap_err();
+    assert!(error.message().contains("3 and 4 overlap"), "{error}");
 }

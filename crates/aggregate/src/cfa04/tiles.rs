@@ -1,7 +1,6 @@
 //! The partitions that a region touches.
 use super::forms::Form;
 use super::places::Places;
-use crate::boxes;
 use crate::cuts::Cuts;
 use crate::names::{Substitutions, join};
 use crate::subject::{Subject, fragment_error};
@@ -48,7 +47,7 @@ impl Tiles {
             Places::Boxes(boxes) => {
                 let touched = boxes.touched(region);
                 let choices = (view.limits(), self.subject.choices.lenient);
-                boxes::tiles(&touched, region, choices, |at, _| {
+                boxes.tiles(&touched, region, choices, |at, _| {
                     let number = touched.get(at).map(|(number, _)| *number).unwrap_or_default();
                     self.source(usize::try_from(number).unwrap_or(usize::MAX), &[number])
                 })

@@ -1,6 +1,6 @@
 //! The partitions that a region touches.
 use super::lines::Locations;
-use crate::boxes::{self, Boxes};
+use crate::boxes::Boxes;
 use crate::cuts::Cuts;
 use crate::entries::{Entries, Texts};
 use crate::names::{Substitutions, check_format, join as join_names};
@@ -117,7 +117,7 @@ impl Tiles {
             (0..rank).filter_map(most).zip(&start).map(|(most, start)| most - start + 1).collect();
         let read = if cells.is_empty() { None } else { Some(self.read(view, &start, &count)?) };
         let lenient = self.subject.choices.lenient;
-        Ok(boxes::tiles(&touched, region, (view.limits(), lenient), |at, region| {
+        Ok(boxes.tiles(&touched, region, (view.limits(), lenient), |at, region| {
             let (Some(cell), Some(read)) = (cells.get(at), &read) else { return Ok(TileSource::Missing) };
             let axes = cell.iter().zip(&start).zip(&count);
             let entry = axes.fold(0, |entry: u64, ((cell, start), count)| entry * count + (cell - start));

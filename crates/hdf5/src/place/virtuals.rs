@@ -153,7 +153,11 @@ impl Piece<'_> {
                 continue;
             }
             let pairs = pair::pairs(&target, &elements, &region, limits)?;
-            rest.extend(uncovered(&region, &pairs.iter().map(|(region, _)| region).collect::<Vec<_>>()));
+            rest.extend(uncovered(
+                &region,
+                &pairs.iter().map(|(region, _)| region).collect::<Vec<_>>(),
+                limits,
+            )?);
             tiles.extend(pairs.into_iter().map(|(region, from)| {
                 let source = TileSource::Variable { variable: source.variable.clone(), region: from };
                 Tile { region, source }
