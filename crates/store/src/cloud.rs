@@ -319,7 +319,7 @@ impl Store for CloudStore {
     fn facts(&self) -> Facts {
         Facts {
             latency: Duration::from_millis(30),
-            concurrency: 64,
+            concurrency: AT_ONCE,
             merge_gap: 1 << 20,
             range_cap: 16 << 20,
             lists: true,
@@ -385,6 +385,8 @@ impl Store for CloudStore {
 
 /// Bytes of a key (Amazon, Google), characters of a blob's name (Azure).
 const LONGEST_KEY: usize = 1024;
+/// Requests to one bucket that are under way at once.
+const AT_ONCE: usize = 64;
 /// Most bytes that Amazon takes in one piece.
 const LARGEST_PUT: u64 = 5 << 30;
 

@@ -13,10 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Connections that are kept open; clones share them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Connections(Arc<Shared>);
 
-#[derive(Default)]
 struct Shared {
     /// By the longest wait for a connection, and whether redirections are followed.
     clients: Mutex<BTreeMap<(Duration, bool), Client>>,
@@ -31,17 +30,31 @@ const IDLE: Duration = Duration::from_secs(90);
 /// Most redirections followed.
 const REDIRECTIONS: usize = 10;
 
+/// Requests that are under way at once, unless told otherwise.
+const REQUESTS: usize = 256;
+
 impl Connections {
-    /// What sends the requests of stores.
+    /// None yet; at most so many requests will be under way at once, to all places together.
+    pub fn new(requests: usize) -> Self {
+        Self(Arc::new(Shared {
+            clients: Mutex::default(),
+            net: Arc::new(net::Shared::new(requests)),
+            #[cfg(feature = "http")]
+            jar: Arc::default(),
+            marks: RandomState::default(),
+        }))
+    }
+
+    /// What sends the requests of stores to a place that takes at most so many at once.
     #[cfg(feature = "cloud")]
-    pub(crate) fn service(&self, options: &StoreOptions) -> Result<Service> {
-        Ok(Service::new(self.client(options, true)?, options, &self.0.net))
+    pub(crate) fn service(&self, options: &StoreOptions, place: (&str, usize)) -> Result<Service> {
+        Ok(Service::new(self.client(options, true)?, options, &self.0.net, place))
     }
 
     /// What sends requests of which redirections are answers as others are.
     #[cfg(feature = "http")]
-    pub(crate) fn service_of_hops(&self, options: &StoreOptions) -> Result<Service> {
-        Ok(Service::new(self.client(options, false)?, options, &self.0.net))
+    pub(crate) fn service_of_hops(&self, options: &StoreOptions, place: (&str, usize)) -> Result<Service> {
+        Ok(Service::new(self.client(options, false)?, options, &self.0.net, place))
     }
 
     /// Cookies that servers set.
@@ -103,6 +116,12 @@ fn redirections() -> Policy {
         }
         attempt.follow()
     })
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self::new(REQUESTS)
+    }
 }
 
 impl fmt::Debug for Connections {

@@ -88,7 +88,7 @@ impl HttpStore {
             config: Arc::clone(&options.config),
             jar: connections.jar(),
             places: Places::default(),
-            service: connections.service_of_hops(options)?,
+            service: connections.service_of_hops(options, (&place, AT_ONCE))?,
             limits: options.limits.clone(),
             whole_bytes: options.whole_bytes,
             whole: Mutex::default(),
@@ -169,6 +169,8 @@ impl HttpStore {
     }
 }
 
+/// Requests to one web server that are under way at once.
+const AT_ONCE: usize = 16;
 /// Most objects that are warned of.
 const MOST_WARNINGS: usize = 8;
 
@@ -219,7 +221,7 @@ impl Store for HttpStore {
     fn facts(&self) -> Facts {
         Facts {
             latency: Duration::from_millis(50),
-            concurrency: 16,
+            concurrency: AT_ONCE,
             merge_gap: 512 << 10,
             range_cap: 16 << 20,
             lists: false,

@@ -39,5 +39,3 @@ pub(crate) use operation::{again, operation};
 pub(crate) use service::Answered;
 #[cfg(feature = "net")]
 pub(crate) use service::{Service, Shared};
-#[cfg(feature = "net")]
-pub(crate) use turns::Turns;

@@ -52,6 +52,9 @@ impl SessionBuilder {
         if let Some(handles) = count(Key::Handles) {
             self = self.handles(handles);
         }
+        if let Some(requests) = count(Key::Requests) {
+            self = self.requests(requests);
+        }
         if let Some(folder) = settings.path(Key::CacheFolder) {
             self = self.cache_folder(folder);
             // A folder alone is one for arrays that are larger than memory.

@@ -1,6 +1,8 @@
 //! What a session may use of the machine, and stores of the program's own.
 use super::SessionBuilder;
 use crate::Result;
+#[cfg(any(feature = "http", feature = "cloud"))]
+use ncirrus_store::Connections;
 use ncirrus_store::cache::BlockCache;
 use ncirrus_store::{Handles, StoreFactory, StoreOptions};
 use std::path::PathBuf;
@@ -10,6 +12,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Resources {
     handles: Option<usize>,
+    requests: Option<usize>,
     blocks: Option<(PathBuf, u64)>,
     immutable: bool,
     own: Vec<(String, Arc<dyn StoreFactory>)>,
@@ -21,6 +24,10 @@ impl Resources {
     pub(super) fn put_into(&self, stores: &mut StoreOptions) -> Result<()> {
         if let Some(most) = self.handles {
             stores.handles = Handles::new(most);
+        }
+        #[cfg(any(feature = "http", feature = "cloud"))]
+        if let Some(most) = self.requests {
+            stores.connections = Connections::new(most);
         }
         if let Some((folder, most)) = &self.blocks {
             stores.cache = Some(BlockCache::new(folder, *most));
@@ -41,6 +48,14 @@ impl SessionBuilder {
     #[must_use]
     pub fn handles(mut self, most: usize) -> Self {
         self.resources.handles = Some(most);
+        self
+    }
+
+    /// How many requests to servers are under way at once, to all of them together: 256 by default, at least 1. Of one
+    /// bucket there are at most 64, of one web server 16.
+    #[must_use]
+    pub fn requests(mut self, most: usize) -> Self {
+        self.resources.requests = Some(most);
         self
     }
 

@@ -34,7 +34,7 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
     let options = &with_waits(options, &transfer);
     let identity = Identity::resolve(bucket, fragment, options)?;
     identity.warnings.iter().for_each(|warning| options.identities.note(warning.clone()));
-    let service = options.connections.service(options)?;
+    let service = options.connections.service(options, (&bucket.address(), super::AT_ONCE))?;
     let built = match bucket.provider {
         Provider::S3 => amazon(bucket, &identity, options, HttpClient::new(service))
             .map(|(store, asking)| Built { asking, ..Built::of(store) }),

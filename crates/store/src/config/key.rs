@@ -59,6 +59,7 @@ keys! {
     Threads, "threads", Count, ["NCIRRUS_THREADS"], [], "threads that decode and encode";
     Memory, "memory", Size, ["NCIRRUS_MEMORY"], [], "bytes that reading and copying may hold";
     Handles, "handles", Count, ["NCIRRUS_HANDLES"], [], "files that are open at the same time";
+    Requests, "requests", Count, ["NCIRRUS_REQUESTS"], [], "requests that are under way at the same time, to all servers together";
     Timeout, "timeout", Duration, ["NCIRRUS_TIMEOUT"], ["HTTP.READTIMEOUT", "HTTP.TIMEOUT"], "longest wait for an answer";
     ConnectTimeout, "connect_timeout", Duration, ["NCIRRUS_CONNECT_TIMEOUT"], ["HTTP.CONNECTTIMEOUT"], "longest wait for a connection";
     Retries, "retries", Count, ["NCIRRUS_RETRIES"], [], "how often a request is tried again";
