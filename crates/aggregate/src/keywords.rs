@@ -55,6 +55,9 @@ pub(crate) enum TermsContent {
 pub(crate) fn terms(text: &str, lenient: bool) -> Result<Terms> {
     let pairs = pairs(text)?;
     let found = Found { pairs: &pairs, lenient };
+    if let Some(keyword) = found.twice() {
+        return Err(Error::malformed(format!("the keyword {keyword} occurs twice in {text:?}")));
+    }
     found.known().ok_or_else(|| {
         let names: Vec<&str> = pairs.iter().map(|(keyword, _)| keyword.as_str()).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
@@ -136,6 +139,17 @@ impl Found<'_> {
             |pair: &&(String, String)| !standard.iter().any(|name| pair.0.eq_ignore_ascii_case(name));
         let others = self.pairs.iter().filter(is_other).cloned().collect();
         Some(Terms { generation: Generation::Cfa06, map: get("location")?, content, others })
+    }
+
+    /// A keyword that occurs twice, where its case does not matter.
+    fn twice(&self) -> Option<&str> {
+        if !self.lenient && self.get("file", true).is_none() {
+            return None;
+        }
+        let is_twice = |(at, (keyword, _)): &(usize, &(String, String))| {
+            self.pairs.iter().take(*at).any(|(other, _)| other.eq_ignore_ascii_case(keyword))
+        };
+        self.pairs.iter().enumerate().find(is_twice).map(|(_, (keyword, _))| keyword.as_str())
     }
 
     /// The value of a keyword whose case matters.

@@ -34,6 +34,7 @@ fn keywords_tell_the_convention(#[case] text: &str, #[case] generation: Generati
 #[case::extra("map: m uris: u identifiers: i tracking_id: t")]
 #[case::no_format("location: m file: u address: i")]
 #[case::twice("map: m map: n uris: u identifiers: i")]
+#[case::twice_in_other_cases("Location: m location: n file: u format: f address: i")]
 #[case::no_pairs("map uris identifiers")]
 #[case::half("map: m uris: u identifiers:")]
 #[case::empty("")]
