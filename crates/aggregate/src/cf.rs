@@ -1,5 +1,6 @@
 //! CFA-0.6, the drafts after it, and CF-1.13 section 2.8: sizes along each dimension, and variables shaped as the array
 //! of fragments (cfa.md 4 and 5).
+mod constants;
 mod map;
 mod tiles;
 
@@ -11,6 +12,7 @@ use crate::index::Index;
 use crate::keywords::{Generation, Terms, TermsContent, terms};
 use crate::names::Substitutions;
 use crate::subject::{Inner, Subject};
+use constants::Constants;
 use ncirrus_layout::{Aggregation, Error, Result, Step, View};
 use ncirrus_model::VarId;
 use std::sync::Arc;
@@ -121,18 +123,22 @@ impl Description {
     fn content(&self, view: &dyn View, inner: &Inner, subject: &Subject) -> Step<Content> {
         let mut content = self.entries(inner, subject)?;
         match (&mut content, self.content) {
-            (Content::Datasets(datasets), Described::Datasets { names, variables, .. }) => {
-                let attributes = inner.attributes(view, &[names, variables])?;
-                if let [of_names, of_variables] = attributes.as_slice() {
+            (Content::Datasets(datasets), Described::Datasets { names, variables, formats }) => {
+                let described = [Some(names), Some(variables), formats];
+                let described: Vec<VarId> = described.into_iter().flatten().collect();
+                let attributes = inner.attributes(view, &described)?;
+                if let [of_names, of_variables, of_formats @ ..] = attributes.as_slice() {
                     datasets.substitutions = Substitutions::new(&subject.choices, of_names)?;
                     datasets.names = datasets.names.clone().with_attributes(of_names);
                     datasets.variables = datasets.variables.clone().with_attributes(of_variables);
+                    let formats = datasets.formats.take().zip(of_formats.first());
+                    datasets.formats =
+                        formats.map(|(entries, attributes)| entries.with_attributes(attributes));
                 }
             }
-            (Content::Values { missing, .. }, Described::Values(id)) => {
+            (Content::Constants(constants), Described::Values(id)) => {
                 let attributes = inner.attributes(view, &[id])?;
-                let fill = attributes.first().and_then(|attributes| attributes.find("_FillValue"));
-                *missing = fill.map(|fill| fill.values.clone());
+                attributes.iter().for_each(|attributes| constants.note(attributes));
             }
             _ => {}
         }
@@ -145,7 +151,7 @@ impl Description {
         Entries::integers(model, self.map)?;
         let Described::Datasets { names, variables, formats } = self.content else {
             let Described::Values(id) = self.content else { return Err(Error::internal("no content")) };
-            return tiles::values(model, id, subject);
+            return Constants::new(model, id, subject).map(Content::Constants);
         };
         let names = Entries::texts(model, names)?;
         let versions = match names.rank().checked_sub(rank) {

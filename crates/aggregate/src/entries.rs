@@ -15,6 +15,8 @@ pub(crate) struct Entries {
     atomic: Atomic,
     /// Texts that are missing, besides empty ones.
     missing: Option<Vec<u8>>,
+    /// What texts that are arrays of characters are padded with, besides blanks and NUL.
+    padding: Option<u8>,
 }
 
 /// Texts of entries.
@@ -55,7 +57,7 @@ impl Entries {
         let Some(TypeRef::Atomic(atomic)) = ty else {
             return Err(Error::malformed(format!("{path} holds values of a type that its file defines")));
         };
-        Ok(Self { path, shape: model.shape(id), text_len: None, atomic, missing: None })
+        Ok(Self { path, shape: model.shape(id), text_len: None, atomic, missing: None, padding: None })
     }
 
     /// A variable of integers.
@@ -71,14 +73,21 @@ impl Entries {
         Err(Error::malformed(format!("{path} holds values of type {name}, not integers")))
     }
 
-    /// Takes note of the text that stands for a missing one.
+    /// Takes note of what stands for a missing text, or a missing character.
     pub(crate) fn with_attributes(mut self, attributes: &Attributes) -> Self {
-        self.missing = attributes
-            .find("_FillValue")
-            .and_then(|attribute| attribute.as_text())
-            .filter(|text| !text.is_empty())
-            .map(String::into_bytes);
+        let fill = attributes.find("_FillValue");
+        if self.atomic == Atomic::Char {
+            self.padding = fill.and_then(|fill| fill.values.as_bytes()?.first().copied());
+            return self;
+        }
+        let text = fill.and_then(|attribute| attribute.as_text());
+        self.missing = text.filter(|text| !text.is_empty()).map(String::into_bytes);
         self
+    }
+
+    /// The type of its values.
+    pub(crate) fn atomic(&self) -> Atomic {
+        self.atomic
     }
 
     /// Whether its values are numbers.
@@ -156,8 +165,10 @@ impl Entries {
         }
         for text in bytes.chunks(len) {
             let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+            let is_text = |byte: &u8| !byte.is_ascii_whitespace() && Some(*byte) != self.padding;
             let text = text.get(..end).unwrap_or_default();
-            strings.push(Some(text.trim_ascii_end()));
+            let end = text.iter().rposition(is_text).map_or(0, |last| last + 1);
+            strings.push(text.get(..end));
         }
         strings
     }

@@ -141,6 +141,12 @@ impl Rows<'_> {
         let own = ["_FillValue", "missing_value"].into_iter().find_map(named);
         let values = own.cloned().or_else(|| atomic.map(default_fill));
         let values = values.unwrap_or(Values::Int(Vec::new()));
-        (0..values.len()).filter_map(|at| values.integer(at)).collect()
+        (0..values.len()).filter_map(|at| values.integer(at).or_else(|| whole(values.number(at)?))).collect()
     }
+}
+
+/// A number without a fraction, as some write missing values of integers.
+#[expect(clippy::cast_possible_truncation, reason = "numbers beyond 128 bits are no sizes")]
+fn whole(number: f64) -> Option<i128> {
+    (number.fract() == 0.0).then_some(number as i128)
 }

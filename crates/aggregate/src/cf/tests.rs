@@ -171,6 +171,23 @@ fn texts_may_be_arrays_of_characters() {
 }
 
 #[test]
+fn characters_that_are_missing_are_no_part_of_texts() {
+    let fill = |master: Master, name: &str| master.text(name, "_FillValue", "_");
+    let master = Master::new()
+        .dims("x=4 fx=2 j=1 i=2 len=5")
+        .var("v", Values::Double(vec![0.0]))
+        .text("v", "aggregated_dimensions", "x")
+        .text("v", "aggregated_data", "location: l file: f format: n address: a")
+        .var("l(j i)", ints(&[2, 2]))
+        .var("f(fx len)", Values::Char(b"a.nc______".to_vec()))
+        .var("n(fx len)", Values::Char(b"nc________".to_vec()))
+        .var("a(fx len)", Values::Char(b"t_________".to_vec()));
+    let tiles = fill(fill(fill(master, "f"), "n"), "a").open().all("v").unwrap();
+    assert_eq!(names(&tiles[..1]), ["a.nc"]);
+    assert_eq!(tiles[1].source, TileSource::Missing);
+}
+
+#[test]
 fn scalar_data_have_one_fragment() {
     let master = Master::new()
         .var("v", Values::Double(vec![0.0]))
@@ -200,19 +217,6 @@ fn an_unlimited_dimension_that_nobody_wrote_has_the_length_of_the_map() {
     assert_eq!(opened.paths(), ["/g/t"]);
     assert!(opened.model().group_at("g/defs").is_none());
     assert_eq!(names(&opened.all("g/t").unwrap()), ["a.nc", "b.nc"]);
-}
-
-#[test]
-fn unique_values_are_constants_and_missing_ones_stay_missing() {
-    let master = simple()
-        .put("v", "missing_value", Values::Double(vec![-1.0]))
-        .var("uv(fx)", Values::Double(vec![7.5, -5.0]))
-        .put("uv", "_FillValue", Values::Double(vec![-5.0]))
-        .text("v", "aggregated_data", "map: fm unique_values: uv");
-    let tiles = master.open().all("v").unwrap();
-    let sources: Vec<TileSource> = tiles.into_iter().map(|tile| tile.source).collect();
-    let constant = |value| TileSource::Constant(Values::Double(vec![value]));
-    assert_eq!(sources, [constant(7.5), constant(-1.0)]);
 }
 
 #[test]
@@ -275,6 +279,23 @@ fn other_formats_of_fragments_are_refused_by_name() {
     let error = opened.all("v").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("fragment [1]") && error.message().contains("um"), "{error}");
+}
+
+#[test]
+fn a_version_in_another_format_is_passed_over() {
+    let master = Master::new()
+        .dims("x=2 fx=1 k=2 j=1 i=1")
+        .var("v", Values::Double(vec![0.0]))
+        .text("v", "aggregated_dimensions", "x")
+        .text("v", "aggregated_data", "location: l file: f format: n address: a")
+        .var("l(j i)", ints(&[2]))
+        .var("f(fx k)", strings(&["a.pp", "a.nc"]))
+        .var("n(fx k)", strings(&["pp", "nc"]))
+        .var("a(fx k)", strings(&["p", "t"]));
+    let tiles = master.open().all("v").unwrap();
+    assert_eq!(names(&tiles), ["a.nc"]);
+    let search = FragmentVariable::Search { group: "/".into(), name: "t".into() };
+    assert_eq!(fragment(&tiles[0]).variables, [search]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! The fragments that a region touches.
+use super::constants::Constants;
 use crate::cuts::Cuts;
 use crate::entries::{Entries, Texts};
 use crate::keywords::Generation;
@@ -8,7 +9,7 @@ use crate::touched::{self, Touched};
 use ncirrus_layout::{
     Error, Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
 };
-use ncirrus_model::{Atomic, Model, Region, Values, VarId};
+use ncirrus_model::Region;
 use std::sync::Arc;
 
 /// The fragments of a variable.
@@ -25,11 +26,7 @@ pub(super) struct Tiles {
 pub(super) enum Content {
     Datasets(Box<Datasets>),
     /// One value each.
-    Values {
-        entries: Entries,
-        /// A value that stands for a missing one, besides those of the aggregated variable.
-        missing: Option<Values>,
-    },
+    Constants(Constants),
 }
 
 /// The variables that name datasets and what is read of them.
@@ -41,28 +38,6 @@ pub(super) struct Datasets {
     pub(super) variables: Entries,
     pub(super) formats: Option<Entries>,
     pub(super) substitutions: Substitutions,
-}
-
-/// One value per fragment.
-///
-/// # Errors
-/// `Malformed` when the variable has another shape or type than the aggregated one asks for.
-pub(super) fn values(model: &Model, id: VarId, subject: &Subject) -> Result<Content> {
-    let is_text = subject.fill.atomic() == Some(Atomic::String);
-    let entries = if is_text { Entries::texts(model, id) } else { Entries::numbers(model, id) }?;
-    let (path, found, rank) = (&entries.path, entries.rank(), subject.rank());
-    let wanted = subject.fill.atomic();
-    if !is_text && wanted.is_some_and(Atomic::is_numeric) != entries.is_numeric() {
-        return Err(Error::malformed(format!(
-            "{path} holds values of another type than the aggregated data"
-        )));
-    }
-    if found != rank && !(rank == 0 && entries.shape == [1]) {
-        return Err(Error::malformed(format!(
-            "{path} has {found} dimensions, the aggregated variable {rank}"
-        )));
-    }
-    Ok(Content::Values { entries, missing: None })
 }
 
 /// The entries of the touched fragments.
@@ -89,7 +64,7 @@ impl Tiles {
             return Ok(touched.tiles(|_, _, _| Ok(TileSource::Missing))?);
         }
         match &self.content {
-            Content::Values { entries, missing } => self.constants(view, &touched, entries, missing.as_ref()),
+            Content::Constants(constants) => constants.tiles(view, &touched, &self.subject.fill),
             Content::Datasets(datasets) => {
                 let read = datasets.read(view, &touched)?;
                 Ok(touched.tiles(|cell, entry, _| self.fragment(datasets, &read, cell, entry))?)
@@ -97,31 +72,9 @@ impl Tiles {
         }
     }
 
-    fn constants(
-        &self,
-        view: &dyn View,
-        touched: &Touched,
-        entries: &Entries,
-        missing: Option<&Values>,
-    ) -> Step<Vec<Tile>> {
-        let (start, count) = (lead(entries, &touched.start, 0), lead(entries, &touched.count, 1));
-        let fill = &self.subject.fill;
-        let values = match fill.atomic() {
-            Some(Atomic::String) => strings(&entries.read_texts(view, &start, &count)?, &count)?,
-            _ => entries.read(view, &start, &count)?,
-        };
-        let constant = |entry: usize| {
-            let value = values.slice(entry..entry + 1);
-            let is_missing =
-                Some(&value) == missing || value.atomic() == Some(Atomic::String) && is_null(&value);
-            TileSource::Constant(if is_missing { fill.clone() } else { value })
-        };
-        Ok(touched.tiles(|_, entry, _| Ok(constant(entry)))?)
-    }
-
     /// What one fragment is.
     fn fragment(&self, datasets: &Datasets, read: &Read, cell: &[u64], entry: usize) -> Result<TileSource> {
-        let (names, variables, is_paired) = datasets.named(read, entry)?;
+        let (names, variables, is_paired) = datasets.named(read, cell, entry)?;
         if names.is_empty() {
             let address = datasets.address_in_master(read, entry)?;
             return match (self.generation, address) {
@@ -131,7 +84,7 @@ impl Tiles {
                 _ => Err(fragment_error(cell, &format!("{} has no name for it", datasets.names.path))),
             };
         }
-        self.check(datasets, read, cell, entry, &names)?;
+        self.check(cell, &names)?;
         if variables.is_empty() {
             let path = &datasets.variables.path;
             return Err(fragment_error(cell, &format!("{path} has no variable for it")));
@@ -140,20 +93,8 @@ impl Tiles {
         Ok(self.source(cell, names, variables, is_paired))
     }
 
-    /// Refuses names and formats that the convention does not allow.
-    fn check(
-        &self,
-        datasets: &Datasets,
-        read: &Read,
-        cell: &[u64],
-        entry: usize,
-        names: &[Arc<str>],
-    ) -> Result<()> {
-        if let (Some(formats), Some(texts)) = (&datasets.formats, &read.formats) {
-            let format = texts.get(datasets.place(formats, entry, 0))?;
-            check_format(format)
-                .map_err(|error| Error::unsupported(format!("fragment {cell:?}: {}", error.message())))?;
-        }
+    /// Refuses names that the convention does not allow.
+    fn check(&self, cell: &[u64], names: &[Arc<str>]) -> Result<()> {
         let strict = self.generation == Generation::Cf113 && !self.subject.choices.lenient;
         let wrong = |name: &&Arc<str>| !has_scheme(name) && name.starts_with(['/', '#']);
         match names.iter().find(wrong).filter(|_| strict) {
@@ -225,17 +166,29 @@ impl Datasets {
         }
     }
 
-    /// The names of a fragment that are not missing, those nearby first, and the variables that go with them.
-    fn named(&self, read: &Read, entry: usize) -> Result<(Vec<Arc<str>>, Vec<String>, bool)> {
+    /// Refuses the format of a version of a fragment.
+    fn check_format(&self, read: &Read, cell: &[u64], entry: usize, version: usize) -> Result<()> {
+        let (Some(formats), Some(texts)) = (&self.formats, &read.formats) else { return Ok(()) };
+        check_format(texts.get(self.place(formats, entry, version))?)
+            .map_err(|error| Error::unsupported(format!("fragment {cell:?}: {}", error.message())))
+    }
+
+    /// The names of a fragment that are not missing, those nearby first, and the variables that go with them. Any
+    /// version may be taken: one in another format is passed over where there are others.
+    fn named(&self, read: &Read, cell: &[u64], entry: usize) -> Result<(Vec<Arc<str>>, Vec<String>, bool)> {
         let count = self.versions.and_then(|count| usize::try_from(count).ok()).unwrap_or(1);
-        let mut found = Vec::new();
+        let (mut found, mut refused) = (Vec::new(), None);
         for version in 0..count {
             let name = read.names.get(self.place(&self.names, entry, version))?;
             let variable = read.variables.get(self.place(&self.variables, entry, version))?;
-            if let Some(name) = name {
-                let name = self.substitutions.apply(name);
-                found.push((name, variable.map(str::to_owned)));
+            let Some(name) = name else { continue };
+            match self.check_format(read, cell, entry, version) {
+                Ok(()) => found.push((self.substitutions.apply(name), variable.map(str::to_owned))),
+                Err(error) => refused = Some(error),
             }
+        }
+        if let Some(error) = refused.filter(|_| found.is_empty()) {
+            return Err(error);
         }
         found.sort_by_key(|(name, _)| has_scheme(name) && !name.starts_with("file:"));
         let is_paired = found.len() > 1 && found.iter().all(|(_, variable)| variable.is_some());
@@ -260,7 +213,7 @@ impl Content {
     fn first(&self) -> &Entries {
         match self {
             Self::Datasets(datasets) => &datasets.names,
-            Self::Values { entries, .. } => entries,
+            Self::Constants(constants) => &constants.entries,
         }
     }
 
@@ -300,20 +253,10 @@ impl Content {
 }
 
 /// A box of fragments as a box of entries: all of further dimensions, one entry where it is for all.
-fn lead(entries: &Entries, cells: &[u64], rest: u64) -> Vec<u64> {
+pub(super) fn lead(entries: &Entries, cells: &[u64], rest: u64) -> Vec<u64> {
     if entries.is_scalar() {
         return Vec::new();
     }
     let more = entries.shape.iter().skip(cells.len()).map(|len| if rest == 0 { 0 } else { *len });
     cells.iter().copied().chain(more).collect()
-}
-
-fn strings(texts: &Texts, count: &[u64]) -> Result<Values> {
-    let total = usize::try_from(count.iter().product::<u64>()).unwrap_or(usize::MAX);
-    let all: Vec<Option<&str>> = (0..total).map(|at| texts.get(at)).collect::<Result<_>>()?;
-    Ok(Values::String(all.into_iter().collect()))
-}
-
-fn is_null(value: &Values) -> bool {
-    matches!(value, Values::String(strings) if strings.get(0).is_none())
 }

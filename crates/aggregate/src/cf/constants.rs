@@ -1,0 +1,84 @@
+//! Fragments of one value each (cfa.md 5.1).
+use super::tiles::lead;
+use crate::entries::{Entries, Texts};
+use crate::subject::Subject;
+use crate::touched::Touched;
+use ncirrus_layout::{Error, Result, Step, Tile, TileSource, View};
+use ncirrus_model::{Atomic, Attributes, Model, Values, VarId, default_fill};
+
+#[cfg(test)]
+mod tests;
+
+/// One value per fragment.
+#[derive(Debug)]
+pub(super) struct Constants {
+    pub(super) entries: Entries,
+    /// Values that stand for missing ones, besides those of the aggregated variable.
+    missing: Vec<Values>,
+}
+
+impl Constants {
+    /// The values in a variable.
+    ///
+    /// # Errors
+    /// `Malformed` when it has another shape or type than the aggregated one asks for.
+    pub(super) fn new(model: &Model, id: VarId, subject: &Subject) -> Result<Self> {
+        let is_text = subject.fill.atomic() == Some(Atomic::String);
+        let entries = if is_text { Entries::texts(model, id) } else { Entries::numbers(model, id) }?;
+        let (path, found, rank) = (&entries.path, entries.rank(), subject.rank());
+        let wanted = subject.fill.atomic();
+        if !is_text && wanted.is_some_and(Atomic::is_numeric) != entries.is_numeric() {
+            let message = format!("{path} holds values of another type than the aggregated data");
+            return Err(Error::malformed(message));
+        }
+        if found != rank && !(rank == 0 && entries.shape == [1]) {
+            let message = format!("{path} has {found} dimensions, the aggregated variable {rank}");
+            return Err(Error::malformed(message));
+        }
+        Ok(Self { entries, missing: Vec::new() })
+    }
+
+    /// Takes note of what stands for a missing value: its fill value, which is its type's where it has none, but not of
+    /// bytes; its missing values.
+    pub(super) fn note(&mut self, attributes: &Attributes) {
+        self.entries = self.entries.clone().with_attributes(attributes);
+        let named = |name: &str| attributes.find(name).map(|attribute| attribute.values.clone());
+        let atomic = self.entries.atomic();
+        let own = || Some(default_fill(atomic)).filter(|_| atomic.byte_len().is_some_and(|len| len > 1));
+        let all = named("_FillValue").or_else(own).into_iter().chain(named("missing_value"));
+        self.missing =
+            all.flat_map(|values| (0..values.len()).map(move |at| values.slice(at..at + 1))).collect();
+    }
+
+    /// The values of the cells that a region touches, as they are stored.
+    ///
+    /// # Errors
+    /// A need, or what reading them fails with.
+    pub(super) fn tiles(&self, view: &dyn View, touched: &Touched, fill: &Values) -> Step<Vec<Tile>> {
+        let entries = &self.entries;
+        let (start, count) = (lead(entries, &touched.start, 0), lead(entries, &touched.count, 1));
+        let values = match fill.atomic() {
+            Some(Atomic::String) => strings(&entries.read_texts(view, &start, &count)?, &count)?,
+            _ => entries.read(view, &start, &count)?,
+        };
+        let constant = |entry: usize| {
+            let value = values.slice(entry..entry + 1);
+            TileSource::Constant(if self.is_missing(&value) { fill.clone() } else { value })
+        };
+        Ok(touched.tiles(|_, entry, _| Ok(constant(entry)))?)
+    }
+
+    fn is_missing(&self, value: &Values) -> bool {
+        if let Values::String(texts) = value {
+            return texts.get(0).is_none();
+        }
+        let is_nan = |value: &Values| value.number(0).is_some_and(f64::is_nan);
+        self.missing.iter().any(|missing| missing == value || is_nan(missing) && is_nan(value))
+    }
+}
+
+fn strings(texts: &Texts, count: &[u64]) -> Result<Values> {
+    let total = usize::try_from(count.iter().product::<u64>()).unwrap_or(usize::MAX);
+    let all: Vec<Option<&str>> = (0..total).map(|at| texts.get(at)).collect::<Result<_>>()?;
+    Ok(Values::String(all.into_iter().collect()))
+}
