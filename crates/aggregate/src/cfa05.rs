@@ -29,7 +29,9 @@ pub(crate) struct Description {
     format: Option<VarId>,
     shape: Option<VarId>,
     base: Option<VarId>,
+    index: Option<VarId>,
     pmshape: Option<VarId>,
+    pmdimensions: Option<VarId>,
 }
 
 impl Description {
@@ -56,7 +58,9 @@ impl Description {
             format: find("format"),
             shape: find("shape"),
             base: find("base"),
+            index: find("index"),
             pmshape: find("pmshape"),
+            pmdimensions: find("pmdimensions"),
         };
         description.columns(inner, subject)?;
         Ok(description)
@@ -89,6 +93,7 @@ impl Description {
             location: shaped(Entries::integers(model, self.location)?, &[rank, 2])?,
             format: self.format.map(texts).transpose()?,
             shape: self.shape.map(|id| shaped(Entries::integers(model, id)?, &[rank])).transpose()?,
+            index: self.index.map(|id| shaped(Entries::integers(model, id)?, &[rank])).transpose()?,
             missing: 0,
             base: None,
             substitutions: Substitutions::of_caller(&subject.choices),
@@ -107,6 +112,7 @@ impl Description {
         lengths: &[Option<u64>],
     ) -> Step<Index> {
         self.check_shape(view, inner)?;
+        self.check_dimensions(view, inner, subject)?;
         let columns = self.filled(view, inner, subject)?;
         let locations = Locations::new(&columns, &self.grid);
         let cuts = locations.cuts(view, lengths)?;
@@ -153,6 +159,24 @@ impl Description {
         let path = &entries.path;
         Err(Error::malformed(format!("{path} says {written:?}, the partitions have the shape {grid:?}"))
             .into())
+    }
+
+    /// Checks that the dimensions of the matrix that are written down are those of the array, in any order.
+    fn check_dimensions(&self, view: &dyn View, inner: &Inner, subject: &Subject) -> Step<()> {
+        let Some(id) = self.pmdimensions else { return Ok(()) };
+        let entries = Entries::texts(&inner.model, id)?;
+        let texts = entries.read_texts(view, &vec![0; entries.rank()], &vec![1; entries.rank()])?;
+        let Some(text) = texts.get(0)? else { return Ok(()) };
+        let written =
+            text.split(|char: char| char == ',' || char.is_whitespace()).filter(|name| !name.is_empty());
+        match written.into_iter().find(|name| !subject.dimensions.iter().any(|dimension| dimension == name)) {
+            None => Ok(()),
+            Some(name) => {
+                let path = &entries.path;
+                let message = format!("{path} has {name}, which is no dimension of the array");
+                Err(Error::malformed(message).into())
+            }
+        }
     }
 
     /// The variables of entries, with what attributes and the base say of them.

@@ -52,6 +52,30 @@ fn expect(tiles: &[(&[u64], &str)]) -> Vec<(Vec<u64>, String)> {
     tiles.iter().map(|(start, name)| (start.to_vec(), (*name).to_owned())).collect()
 }
 
+/// What finding the fragments of `v` fails with.
+fn failure(master: &Master) -> String {
+    master.open().all("v").unwrap_err().to_string()
+}
+
+#[test]
+fn a_partition_that_says_it_is_another_is_refused() {
+    let indexed = |index: &[i32]| square(&REGULAR, &FILES).var("cfa_v/index(y x ndimensions)", ints(index));
+    assert_eq!(indexed(&[0, 0, 0, 1, 1, 0, 1, 1]).open().all("v").unwrap().len(), 4);
+    assert_eq!(indexed(&[0, 0, 0, 1, NONE, NONE, 1, 1]).open().all("v").unwrap().len(), 4);
+    let swapped = indexed(&[0, 0, 1, 0, 0, 1, 1, 1]);
+    assert!(failure(&swapped).contains("fragment [0, 1]: its own index is [1, 0]"), "{}", failure(&swapped));
+    assert_eq!(swapped.open_lenient().all("v").unwrap().len(), 4);
+}
+
+#[test]
+fn a_matrix_of_other_dimensions_is_refused() {
+    let named = |names: &str| square(&REGULAR, &FILES).var("cfa_v/pmdimensions", strings(&[names]));
+    assert_eq!(named("y, x").open().all("v").unwrap().len(), 4);
+    assert_eq!(named("").open().all("v").unwrap().len(), 4);
+    let other = named("y, lon");
+    assert!(failure(&other).contains("lon, which is no dimension of the array"), "{}", failure(&other));
+}
+
 #[test]
 fn a_regular_matrix_is_read_by_place() {
     let opened = square(&REGULAR, &FILES).open();

@@ -20,6 +20,7 @@ pub(super) struct Columns {
     pub(super) location: Entries,
     pub(super) format: Option<Entries>,
     pub(super) shape: Option<Entries>,
+    pub(super) index: Option<Entries>,
     /// What stands for a missing place.
     pub(super) missing: i128,
     pub(super) base: Option<String>,
@@ -47,6 +48,7 @@ struct Read {
     format: Option<Texts>,
     location: Option<Values>,
     shape: Option<Values>,
+    index: Option<Values>,
 }
 
 impl TileIndex for Tiles {
@@ -138,7 +140,7 @@ impl Tiles {
         cell
     }
 
-    fn read(&self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<Read> {
+    fn read<'a>(&'a self, view: &dyn View, start: &[u64], count: &[u64]) -> Step<Read> {
         let columns = &self.columns;
         let rank = self.grid.len() as u64;
         let texts = |entries: &Entries| entries.read_texts(view, start, count);
@@ -149,12 +151,13 @@ impl Tiles {
         let texts_of = both(join([&columns.file, &columns.ncvar], texts), join(&columns.format, texts));
         // Scalar data have no place.
         let location = (rank > 0).then_some(&columns.location);
-        let numbers_of = both(
-            join(location, |entries| numbers(entries, &[rank, 2])),
-            join(columns.shape.as_ref().filter(|_| rank > 0), |entries| numbers(entries, &[rank])),
-        );
-        let ((texts, mut format), (mut location, mut shape)) = both(texts_of, numbers_of)?;
-        Ok(Read { texts, format: format.pop(), location: location.pop(), shape: shape.pop() })
+        let wanted = |entries: &'a Option<Entries>| entries.as_ref().filter(|_| rank > 0);
+        let row = |entries: &Entries| numbers(entries, &[rank]);
+        let rows = both(join(wanted(&columns.shape), row), join(wanted(&columns.index), row));
+        let numbers_of = both(join(location, |entries| numbers(entries, &[rank, 2])), rows);
+        let ((texts, mut format), (mut location, (mut shape, mut index))) = both(texts_of, numbers_of)?;
+        let (format, location) = (format.pop(), location.pop());
+        Ok(Read { texts, format, location, shape: shape.pop(), index: index.pop() })
     }
 
     /// Where a partition lies; `None` when it is not defined (cfa.md 3.2).
@@ -173,6 +176,7 @@ impl Tiles {
         let text = |at: usize| read.texts.get(at).map_or(Ok(None), |texts| texts.get(entry));
         let (Some(file), Some(name)) = (text(0)?, text(1)?) else { return Ok(TileSource::Missing) };
         self.check_inside(cell, region)?;
+        self.check_index(read, cell, entry)?;
         if let Some(format) = &read.format {
             check_format(format.get(entry)?)
                 .map_err(|error| Error::unsupported(format!("fragment {cell:?}: {}", error.message())))?;
@@ -199,6 +203,21 @@ impl Tiles {
     fn shape(&self, read: &Read, entry: usize) -> Option<Vec<u64>> {
         let (rank, shape) = (self.grid.len(), read.shape.as_ref()?);
         (0..rank).map(|axis| u64::try_from(shape.integer(entry * rank + axis)?).ok()).collect()
+    }
+
+    /// Checks that a partition is the one that it says it is (cfa.md 3.1).
+    fn check_index(&self, read: &Read, cell: &[u64], entry: usize) -> Result<()> {
+        let Some(index) = read.index.as_ref().filter(|_| !self.subject.choices.lenient) else {
+            return Ok(());
+        };
+        let written: Vec<i128> =
+            (0..cell.len()).filter_map(|axis| index.integer(entry * cell.len() + axis)).collect();
+        let is_same = written.iter().eq(cell.iter().map(|at| i128::from(*at)).collect::<Vec<_>>().iter());
+        // An index that nobody wrote says nothing.
+        if is_same || written.iter().any(|at| *at < 0) {
+            return Ok(());
+        }
+        Err(fragment_error(cell, &format!("its own index is {written:?}")))
     }
 
     fn check_inside(&self, cell: &[u64], region: &Region) -> Result<()> {
