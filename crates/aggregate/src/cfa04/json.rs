@@ -80,8 +80,9 @@ struct Partition {
 #[derive(Deserialize)]
 struct Subarray {
     file: Option<String>,
-    #[serde(alias = "Format")]
     format: Option<String>,
+    #[serde(rename = "Format")]
+    obsolete_format: Option<IgnoredAny>,
     shape: Option<Vec<u64>>,
     ncvar: Option<String>,
     varid: Option<u64>,
@@ -99,7 +100,9 @@ pub(super) fn parse(text: &[u8]) -> Result<(Document, Partitions)> {
     let partitions = document.partitions.take();
     let partitions = partitions.ok_or_else(|| Error::malformed("its cfa_array has no Partitions"))?;
     if document.directions.is_some() || partitions.forms.iter().any(|form| form.is_obsolete) {
-        return Err(Error::unsupported("directions in cfa_array: aggregations of versions before CFA-0.4"));
+        return Err(Error::unsupported(
+            "directions or Format in cfa_array: aggregations of versions before CFA-0.4",
+        ));
     }
     Ok((document, partitions))
 }
@@ -163,7 +166,7 @@ impl Partitions {
             part: partition.part,
             units: partition.punits,
             calendar: partition.pcalendar,
-            is_obsolete: partition.pdirections.is_some(),
+            is_obsolete: partition.pdirections.is_some() || partition.subarray.obsolete_format.is_some(),
         };
         let next = u32::try_from(self.forms.len()).map_err(|_| "too many partitions".to_owned())?;
         self.form_of.push(*known.entry(form).or_insert_with_key(|form| {

@@ -221,6 +221,10 @@ fn broken_arrays_are_refused(#[case] array: &str, #[case] message: &str) {
     r#"{"Partitions": [{"subarray": {"file": "a", "file_offset": 7348, "ncvar": "v"}}]}"#,
     "offset"
 )]
+#[case::obsolete_format(
+    r#"{"Partitions": [{"subarray": {"file": "a", "Format": "netCDF", "ncvar": "v"}}]}"#,
+    "before CFA-0.4"
+)]
 #[case::obsolete(
     r#"{"Partitions": [{"pdirections": {"t": true}, "subarray": {"file": "a", "ncvar": "v"}}]}"#,
     "before CFA-0.4"
