@@ -1,8 +1,13 @@
 //! Finding out what lies at an address.
+mod found;
+
+pub(crate) use found::is_zip;
+
 use crate::drive::Context;
 use ncirrus_layout::{
-    Blob, Confidence, Driver, Error, ErrorKind, Need, ObjectId, Result, Stall, Step, View, Want, join_each,
+    Confidence, Driver, Error, Need, ObjectId, Result, Stall, Step, View, join_each, settle,
 };
+use ncirrus_store::Facts;
 use std::sync::Arc;
 
 /// The driver that is surest to know the dataset at `root`; the first of those that are equally sure.
@@ -15,7 +20,8 @@ pub(crate) async fn probe(
     root: &ObjectId,
     drivers: &[Arc<dyn Driver>],
 ) -> Result<Arc<dyn Driver>> {
-    let probed = context.drive(|view| probe_all(view, root, drivers)).await?;
+    let root_first = is_asked_first(root, &context.snapshot.store().facts());
+    let probed = context.drive(|view| probe_all(view, root, drivers, root_first)).await?;
     let mut best: Option<(Confidence, &Arc<dyn Driver>)> = None;
     let mut failure = None;
     for (driver, result) in drivers.iter().zip(probed) {
@@ -35,95 +41,61 @@ pub(crate) async fn probe(
     }
 }
 
-/// Asks all drivers at once. One that is certain ends it: what the others still need is not fetched.
-fn probe_all(view: &dyn View, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Step<Vec<Result<Confidence>>> {
+/// Asks all drivers at once. One that is certain ends it, and so does what lies at the address itself when it leaves no
+/// doubt: what drivers still need of what lies below is not fetched then.
+fn probe_all(
+    view: &dyn View,
+    root: &ObjectId,
+    drivers: &[Arc<dyn Driver>],
+    root_first: bool,
+) -> Step<Vec<Result<Confidence>>> {
     let probes: Vec<Step<Confidence>> = drivers.iter().map(|driver| driver.probe(view, root)).collect();
     if let Some(certain) = probes.iter().position(|probe| matches!(probe, Ok(Confidence::Yes))) {
         let answer = |at| Ok(if at == certain { Confidence::Yes } else { Confidence::No });
         return Ok((0..drivers.len()).map(answer).collect());
     }
-    join_each(probes, |probe| probe).map_err(|stall| named_first(stall, root))
+    let of_root = probes.iter().find_map(|probe| need_of(probe, root));
+    match of_root {
+        Some(need) if root_first => return Err(need.into()),
+        None if found::is_all(view, root) => {
+            let settled = probes.into_iter().map(|probe| match probe {
+                Err(Stall::Need(_)) => Ok(Ok(Confidence::No)),
+                probe => settle(probe).map_err(Stall::Need),
+            });
+            return settled.collect();
+        }
+        _ => {}
+    }
+    join_each(probes, |probe| probe)
 }
 
-/// What is named as a file is asked for as one first: drivers that look below it wait until it shows to be none.
-fn named_first(stall: Stall, root: &ObjectId) -> Stall {
+/// What a driver needs of the object itself.
+fn need_of(probe: &Step<Confidence>, root: &ObjectId) -> Option<Need> {
+    let Err(Stall::Need(needs)) = probe else { return None };
+    needs.iter().find(|need| matches!(need, Need::Object { object, .. } if object == root)).cloned()
+}
+
+/// Whether an address is asked for as an object before anything below it is: one that is named as files are, and one at a
+/// web server, which answers for folders with pages, unless it is named as a tree.
+fn is_asked_first(root: &ObjectId, facts: &Facts) -> bool {
     let ending = root.name().rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    let (Stall::Need(needs), true) = (&stall, ending.is_some_and(|ending| FILES.contains(&&*ending))) else {
-        return stall;
-    };
-    let of_root = |need: &&Need| matches!(need, Need::Object { object, .. } if object == root);
-    match needs.iter().find(of_root) {
-        Some(need) => need.clone().into(),
-        None => stall,
-    }
+    let is_any = |endings: &[&str]| ending.as_deref().is_some_and(|ending| endings.contains(&ending));
+    is_any(&FILES) || (!facts.lists && !root.key().is_empty() && !is_any(&TREES))
 }
 
 /// How names of single files end.
 const FILES: [&str; 12] =
     ["nc", "nc3", "nc4", "nc5", "nc6", "nca", "cdf", "netcdf", "h5", "hdf5", "he5", "hdf"];
+/// How names of trees end.
+const TREES: [&str; 4] = ["zarr", "zarr2", "zarr3", "nczarr"];
 
 /// Why no driver knows what is there.
 async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {
     let names: Vec<&str> = drivers.iter().map(|driver| driver.name()).collect();
     let lists = context.snapshot.store().facts().lists;
-    let error = match context.drive(|view| sniff(view, root, lists)).await {
-        Ok(Found::Nothing) => Error::not_found("no such object or directory"),
-        Ok(Found::Html) => Error::malformed("an HTML page, not data"),
-        Ok(Found::Zip) => Error::malformed(ZIP),
-        Ok(Found::Empty) => Error::malformed("an empty object, not a dataset"),
-        Ok(Found::Prefix) => Error::new(
-            ErrorKind::Malformed,
-            format!("a directory that is not a dataset of a known format ({})", names.join(", ")),
-        ),
-        Ok(Found::Object(first)) => Error::malformed(format!(
-            "not a dataset of a known format ({}); it starts with {first:02x?}",
-            names.join(", ")
-        )),
+    let error = match context.drive(|view| found::look(view, root, lists)).await {
+        Ok(found) => found.describe(&names.join(", ")),
         Err(error) => error,
     };
     error.at_object(root)
-}
-
-/// Whether a zip file was found: what lies in it is to be asked for.
-pub(crate) fn is_zip(error: &Error) -> bool {
-    error.kind() == ErrorKind::Malformed && error.message() == ZIP
-}
-
-const ZIP: &str = "a zip file without a dataset of a known format";
-
-/// What was found instead of a dataset.
-enum Found {
-    Nothing,
-    Empty,
-    Zip,
-    Html,
-    Prefix,
-    Object(Vec<u8>),
-}
-
-/// Bytes that are looked at.
-const SNIFFED: u64 = 512;
-
-fn sniff(view: &dyn View, root: &ObjectId, lists: bool) -> Step<Found> {
-    match view.read(root, Want::Parse(0..SNIFFED)) {
-        Ok(Some(blob)) => return Ok(classify(&blob)),
-        Ok(None) => {}
-        Err(Stall::Fail(error)) if error.kind() == ErrorKind::Invalid => {}
-        Err(stall) => return Err(stall),
-    }
-    if lists && !view.list(root, None)?.entries.is_empty() {
-        return Ok(Found::Prefix);
-    }
-    Ok(Found::Nothing)
-}
-
-fn classify(blob: &Blob) -> Found {
-    let first = blob.bytes.get(..blob.bytes.len().min(512)).unwrap_or_default();
-    let text = String::from_utf8_lossy(first).trim_start_matches('\u{feff}').trim_start().to_lowercase();
-    match first {
-        [] => Found::Empty,
-        _ if ncirrus_store::looks_like_zip(first) => Found::Zip,
-        _ if ["<!doctype html", "<html"].iter().any(|start| text.starts_with(start)) => Found::Html,
-        _ => Found::Object(first.iter().take(8).copied().collect()),
-    }
 }

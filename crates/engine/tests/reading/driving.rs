@@ -139,6 +139,49 @@ fn what_is_no_dataset_is_described() {
     }
 }
 
+/// A driver that wants an object below the root.
+fn of_trees() -> Arc<dyn Driver> {
+    prober("tree", |view, root| {
+        let found = view.read(&root.child("marker"), Want::All)?.is_some()
+            || view.read(&root.child("other"), Want::All)?.is_some();
+        Ok(if found { Confidence::Yes } else { Confidence::No })
+    })
+}
+
+/// A driver that wants the object itself.
+fn of_files() -> Arc<dyn Driver> {
+    prober("file", |view, root| {
+        view.read(root, Want::Parse(0..8))?;
+        Ok(Confidence::No)
+    })
+}
+
+#[test]
+fn what_lies_at_the_address_ends_the_search_below_it() {
+    let store = objects(&[
+        ("page", b"<html><title>Welcome</title>"),
+        ("index", b"<html><title>Index of /</title>"),
+        ("page.zarr", b"<html>"),
+    ]);
+    // (store lists names, root, what was asked for)
+    for (lists, key, asked) in [
+        (true, "page", &["page", "page/marker"][..]),
+        (false, "page", &["page"]),
+        (false, "page.zarr", &["page.zarr", "page.zarr/marker"]),
+        (true, "index", &["index", "index/marker", "index/other"]),
+        (false, "index", &["index", "index/marker", "index/other"]),
+    ] {
+        let mut late = Late::new(store.clone());
+        late.facts.lists = lists;
+        let late = Arc::new(late);
+        let opened = open_at(Arc::clone(&late) as Arc<dyn Store>, key, &[of_files(), of_trees()]);
+        assert!(opened.unwrap_err().message().starts_with("an HTML page, not data"), "{key}");
+        let mut requested: Vec<String> = late.requested().into_iter().map(|(key, _)| key).collect();
+        requested.sort();
+        assert_eq!(requested, asked, "{lists}");
+    }
+}
+
 #[test]
 fn a_failing_probe_matters_only_when_no_driver_is_surer() {
     let failing = || prober("failing", |_, _| Err(Error::new(ErrorKind::Denied, "keep out").into()));

@@ -1,0 +1,138 @@
+//! What lies at an address where no dataset was found.
+use ncirrus_layout::{Blob, Error, ErrorKind, ObjectId, Stall, Step, View, Want};
+
+/// What was found instead of a dataset.
+pub(super) enum Found {
+    Nothing,
+    Empty,
+    Zip,
+    Page(Page),
+    Prefix,
+    Object(Vec<u8>),
+}
+
+/// A web page.
+pub(super) struct Page {
+    title: Option<String>,
+    asks_to_log_in: bool,
+}
+
+/// Bytes that are looked at.
+const SNIFFED: u64 = 8 << 10;
+
+/// Whether a zip file was found: what lies in it is to be asked for.
+pub(crate) fn is_zip(error: &Error) -> bool {
+    error.kind() == ErrorKind::Malformed && error.message() == ZIP
+}
+
+const ZIP: &str = "a zip file without a dataset of a known format";
+
+/// Looks at the object, then for names below it.
+pub(super) fn look(view: &dyn View, root: &ObjectId, lists: bool) -> Step<Found> {
+    match view.read(root, Want::Parse(0..SNIFFED)) {
+        Ok(Some(blob)) => return Ok(Found::of(&blob)),
+        Ok(None) => {}
+        Err(Stall::Fail(error)) if error.kind() == ErrorKind::Invalid => {}
+        Err(stall) => return Err(stall),
+    }
+    if lists && !view.list(root, None)?.entries.is_empty() {
+        return Ok(Found::Prefix);
+    }
+    Ok(Found::Nothing)
+}
+
+/// Whether it is known what lies at the address itself, or that it cannot be had, and nothing can lie below.
+pub(super) fn is_all(view: &dyn View, root: &ObjectId) -> bool {
+    match view.read(root, Want::Parse(0..SNIFFED)) {
+        Ok(Some(blob)) => !Found::of(&blob).may_be_folder(),
+        Ok(None) | Err(Stall::Need(_)) => false,
+        // Who may not read a folder itself may read what lies in it.
+        Err(Stall::Fail(error)) => {
+            !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied | ErrorKind::Invalid)
+        }
+    }
+}
+
+impl Found {
+    fn of(blob: &Blob) -> Self {
+        let first = blob.bytes.as_ref();
+        let text = String::from_utf8_lossy(first);
+        let start: String = text.trim_start_matches('\u{feff}').trim_start().chars().take(14).collect();
+        match first {
+            [] => Self::Empty,
+            _ if ncirrus_store::looks_like_zip(first) => Self::Zip,
+            _ if ["<!doctype html", "<html"].iter().any(|tag| start.to_lowercase().starts_with(tag)) => {
+                Self::Page(Page::of(&text))
+            }
+            _ => Self::Object(first.iter().take(8).copied().collect()),
+        }
+    }
+
+    /// Whether a server may have answered so for a folder: with a list of what lies in it, or with nothing.
+    fn may_be_folder(&self) -> bool {
+        match self {
+            Self::Page(page) => page.is_index(),
+            Self::Object(first) => matches!(first.first(), Some(b'<' | b'[' | b'{')),
+            Self::Zip => false,
+            Self::Nothing | Self::Empty | Self::Prefix => true,
+        }
+    }
+
+    /// That it is no dataset of one of these formats.
+    pub(super) fn describe(&self, formats: &str) -> Error {
+        match self {
+            Self::Nothing => Error::not_found("no such object or directory"),
+            Self::Page(page) => Error::malformed(page.describe()),
+            Self::Zip => Error::malformed(ZIP),
+            Self::Empty => Error::malformed("an empty object, not a dataset"),
+            Self::Prefix => {
+                Error::malformed(format!("a directory that is not a dataset of a known format ({formats})"))
+            }
+            Self::Object(first) => Error::malformed(format!(
+                "not a dataset of a known format ({formats}); it starts with {first:02x?}"
+            )),
+        }
+    }
+}
+
+impl Page {
+    fn of(text: &str) -> Self {
+        // Of the same length as the text.
+        let lower = text.to_ascii_lowercase();
+        let title = lower.find("<title>").map(|at| at + "<title>".len()).and_then(|start| {
+            let end = start + lower.get(start..)?.find("</title")?;
+            let words: Vec<&str> = text.get(start..end)?.split_whitespace().collect();
+            Some(words.join(" ").chars().take(LONGEST_TITLE).collect::<String>())
+        });
+        let title = title.filter(|title| !title.is_empty());
+        let asks_to_log_in = PASSWORDS.iter().any(|field| lower.contains(field))
+            || title.as_ref().is_some_and(|title| {
+                let title = title.to_lowercase();
+                LOGINS.iter().any(|word| title.contains(word))
+            });
+        Self { title, asks_to_log_in }
+    }
+
+    /// Whether it lists what lies in a folder.
+    fn is_index(&self) -> bool {
+        let title = self.title.as_deref().unwrap_or_default().to_lowercase();
+        INDEXES.iter().any(|start| title.starts_with(start))
+    }
+
+    fn describe(&self) -> String {
+        let what = if self.asks_to_log_in { " to log in" } else { "" };
+        let title = self.title.as_ref().map(|title| format!(": {title:?}")).unwrap_or_default();
+        format!("an HTML page{what}, not data{title}")
+    }
+}
+
+const LONGEST_TITLE: usize = 80;
+/// How titles of pages begin that list what lies in a folder.
+const INDEXES: [&str; 3] = ["index", "directory", "listing"];
+/// Words in titles of pages to log in.
+const LOGINS: [&str; 5] = ["login", "log in", "sign in", "sign-in", "single sign"];
+/// Fields for passwords.
+const PASSWORDS: [&str; 2] = ["type=\"password\"", "type='password'"];
+
+#[cfg(test)]
+mod tests;
