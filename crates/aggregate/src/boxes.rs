@@ -18,19 +18,14 @@ pub(crate) struct Boxes {
 impl Boxes {
     /// Partitions by number and place; those without elements touch nothing.
     pub(crate) fn new(rank: usize, numbers: Vec<u64>, spans: Vec<Range<u64>>) -> Self {
-        Self { rank, tree: BoxTree::new(rank, spans), numbers }
-    }
-
-    /// Number of partitions.
-    pub(crate) fn len(&self) -> usize {
-        self.numbers.len()
+        Self { rank, tree: BoxTree::new(rank, numbers.len(), spans), numbers }
     }
 
     /// One more than the last element along each axis.
     pub(crate) fn ends(&self) -> Vec<u64> {
         let ends = |at: usize| self.tree.ranges(at).iter().map(|range| range.end);
         let mut all = vec![0; self.rank];
-        for at in 0..self.tree.len() {
+        for at in 0..self.tree.count() {
             all.iter_mut().zip(ends(at)).for_each(|(all, end)| *all = end.max(*all));
         }
         all
@@ -38,8 +33,8 @@ impl Boxes {
 
     /// The partitions that touch a region, with their numbers, in the order of these.
     pub(crate) fn touched(&self, region: &Region) -> Vec<(u64, Region)> {
-        let touched = if self.rank == 0 { (0..self.len()).collect() } else { self.tree.touched(region) };
-        let mut found: Vec<_> = touched.into_iter().map(|at| (self.number(at), self.region(at))).collect();
+        let touched = self.tree.touched(region).into_iter();
+        let mut found: Vec<_> = touched.map(|at| (self.number(at), self.region(at))).collect();
         found.sort_unstable_by_key(|(number, _)| *number);
         found
     }

@@ -11,6 +11,7 @@ mod tests;
 #[derive(Debug, Default)]
 pub struct BoxTree {
     rank: usize,
+    count: usize,
     /// Ranges along each axis, one box after the other.
     spans: Vec<Range<u64>>,
     /// The boxes that have elements, neighbours next to each other.
@@ -23,26 +24,21 @@ pub struct BoxTree {
 const GROUP: usize = 8;
 
 impl BoxTree {
-    /// Boxes by their ranges along each axis, one box after the other. Those without elements are never found.
-    pub fn new(rank: usize, spans: Vec<Range<u64>>) -> Self {
-        let mut tree = Self { rank, spans, order: Vec::new(), levels: Vec::new() };
-        tree.order =
-            (0..tree.len()).filter(|at| tree.ranges(*at).iter().all(|one| !one.is_empty())).collect();
-        let mut order = std::mem::take(&mut tree.order);
+    /// So many boxes by their ranges along each axis, one box after the other. Those without elements are never found;
+    /// of rank 0 each has one.
+    pub fn new(rank: usize, count: usize, spans: Vec<Range<u64>>) -> Self {
+        let mut tree = Self { rank, count, spans, order: Vec::new(), levels: Vec::new() };
+        let has_elements = |at: &usize| tree.ranges(*at).iter().all(|range| !range.is_empty());
+        let mut order: Vec<usize> = (0..count).filter(has_elements).collect();
         tree.put_neighbours_together(&mut order);
         tree.order = order;
         tree.group();
         tree
     }
 
-    /// Number of boxes; of rank 0 there are none.
-    pub fn len(&self) -> usize {
-        self.spans.len().checked_div(self.rank).unwrap_or(0)
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// Number of boxes.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// The ranges of a box.
@@ -52,6 +48,9 @@ impl BoxTree {
 
     /// The boxes that touch a region, ascending.
     pub fn touched(&self, region: &Region) -> Vec<usize> {
+        if self.rank == 0 {
+            return (0..self.count).collect();
+        }
         let mut found = Vec::new();
         self.walk(region, |at| found.push(at));
         found.sort_unstable();

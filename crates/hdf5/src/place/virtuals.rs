@@ -1,5 +1,6 @@
 //! Virtual datasets: which parts of which datasets make up a region (hdf5-netcdf4.md E.7).
 mod block;
+mod cover;
 mod extent;
 mod pair;
 mod source;
@@ -11,14 +12,12 @@ use super::dataset::Chain;
 use super::{Arrangement, Dataset};
 use crate::heap::object as heap_object;
 use crate::object::ObjectRef;
-use crate::selection::{Axis, Set};
+use crate::selection::Set;
 use crate::word::Dataspace;
 use block::Mapping;
-use ncirrus_layout::{
-    Error, Layout, Limits, Result, Step, Tile, TileIndex, TileSource, View, join, uncovered,
-};
+use cover::Piece;
+use ncirrus_layout::{BoxTree, Error, Layout, Limits, Result, Step, Tile, TileIndex, TileSource, View, join};
 use ncirrus_model::Region;
-use source::Found;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,10 +36,17 @@ pub(super) fn extent(
 pub(super) fn layout(view: &dyn View, object: &ObjectRef, dataset: &Dataset) -> Step<Layout> {
     let mappings = mappings(view, object, &dataset.arrangement)?;
     let (dims, limits) = (dataset.space.dims(), view.limits());
-    let part = |mapping: &Mapping| Part::new(mapping.clone(), dims, limits);
-    let parts = mappings.iter().map(part).collect::<Result<_>>()?;
-    let tiles = Arc::new(Tiles { object: object.clone(), rank: dims.len(), parts });
-    Ok(Layout::Mosaic { tiles })
+    let mut bounds = Vec::new();
+    let mut target = |mapping: &Mapping| {
+        let target = target(mapping, dims, limits)?;
+        bounds.extend(target.bounds(dims.len()));
+        Ok(mapping.target.unlimited().is_none().then_some(target))
+    };
+    let targets = mappings.iter().map(&mut target).collect::<Result<_>>()?;
+    let places = BoxTree::new(dims.len(), mappings.len(), bounds);
+    Ok(Layout::Mosaic {
+        tiles: Arc::new(Tiles { object: object.clone(), rank: dims.len(), mappings, targets, places }),
+    })
 }
 
 /// The mappings of a virtual dataset, read once.
@@ -56,28 +62,25 @@ fn mappings(view: &dyn View, object: &ObjectRef, arrangement: &Arrangement) -> S
     })
 }
 
+/// The elements of a virtual dataset that a mapping gives, as far as the dataset reaches.
+fn target(mapping: &Mapping, dims: &[u64], limits: &Limits) -> Result<Set> {
+    let unlimited = mapping.target.unlimited();
+    let len = unlimited.zip(unlimited.and_then(|(axis, _)| dims.get(axis)));
+    let len = len.map_or(0, |((_, progression), len)| progression.count_below(*len));
+    Set::new(&mapping.target, dims, len, limits)
+}
+
 /// Puts regions of a virtual dataset together.
 #[derive(Debug)]
 struct Tiles {
     object: ObjectRef,
     rank: usize,
-    parts: Vec<Part>,
-}
-
-/// A mapping and the elements that it gives.
-#[derive(Debug)]
-struct Part {
-    mapping: Mapping,
-    /// Its elements; `None` when how many they are depends on the source, or when there is one source per block.
-    target: Option<Set>,
-    /// A box around all of them.
-    bounds: Vec<Range<u64>>,
-}
-
-/// A part, or one block of it, that meets a region.
-struct Piece<'a> {
-    part: &'a Part,
-    block: u64,
+    mappings: Arc<Vec<Mapping>>,
+    /// The elements of each mapping; `None` when how many they are depends on the source, or when there is one source
+    /// per block.
+    targets: Vec<Option<Set>>,
+    /// Boxes around them.
+    places: BoxTree,
 }
 
 impl TileIndex for Tiles {
@@ -85,112 +88,66 @@ impl TileIndex for Tiles {
         let (head, tail) = split(region, self.rank);
         let pieces = self.pieces(&head, view.limits())?;
         let asking = Chain::new(&self.object);
-        let sources = join(&pieces, |piece| source::find(view, &asking, &piece.part.mapping, piece.block))?;
-        let mut left = vec![head];
-        let mut tiles = Vec::new();
-        // What was mapped last counts where mappings overlap.
-        for (piece, source) in pieces.iter().zip(&sources).rev() {
-            if let Some(source) = source {
-                piece.cover(source, (&mut left, &mut tiles), view.limits())?;
-            }
-        }
-        tiles.extend(left.into_iter().map(|region| Tile { region, source: TileSource::Missing }));
+        let sources = join(&pieces, |piece| source::find(view, &asking, piece.mapping, piece.block))?;
+        let tiles = cover::tiles(&head, &pieces, &sources, view.limits())?;
         Ok(tiles.into_iter().map(|tile| extended(tile, &tail)).collect())
+    }
+
+    fn halves(&self, region: &Region, most: u64) -> Option<[Region; 2]> {
+        let (head, tail) = split(region, self.rank);
+        let halves = self.places.halves(&head, most, |at, region| self.weight(at, region))?;
+        Some(halves.map(|head| Region {
+            start: [head.start, tail.start.clone()].concat(),
+            count: [head.count, tail.count.clone()].concat(),
+        }))
     }
 }
 
 impl Tiles {
-    /// The parts that meet a region, block by block where each block has its own source.
+    /// The mappings that meet a region, block by block where each block has its own source.
     fn pieces(&self, region: &Region, limits: &Limits) -> Result<Vec<Piece<'_>>> {
         let mut pieces = Vec::new();
-        for part in self.parts.iter().filter(|part| meets(&part.bounds, region)) {
-            let blocks = part.blocks(region);
-            limits.count(blocks.end - blocks.start, "the sources of a virtual dataset")?;
-            pieces.extend(blocks.map(|block| Piece { part, block }));
+        for at in self.places.touched(region) {
+            let (Some(mapping), Some(target)) = (self.mappings.get(at), self.targets.get(at)) else {
+                continue;
+            };
+            let blocks = blocks(mapping, region);
+            limits.count(
+                (blocks.end - blocks.start).saturating_add(pieces.len() as u64),
+                "the sources of a virtual dataset",
+            )?;
+            let target = target.as_ref();
+            let bounds = self.places.ranges(at);
+            pieces.extend(blocks.map(|block| Piece { mapping, target, bounds, block }));
         }
         Ok(pieces)
     }
-}
 
-impl Part {
-    fn new(mapping: Mapping, dims: &[u64], limits: &Limits) -> Result<Self> {
-        let unlimited = mapping.target.unlimited();
-        let len = unlimited.zip(unlimited.and_then(|(axis, _)| dims.get(axis)));
-        let len = len.map_or(0, |((_, progression), len)| progression.count_below(*len));
-        let target = Set::new(&mapping.target, dims, len, limits)?;
-        let bounds = target.bounds(dims.len());
-        Ok(Self { target: unlimited.is_none().then_some(target), mapping, bounds })
-    }
-
-    /// The blocks that meet a region; one when there is one source for all.
-    fn blocks(&self, region: &Region) -> Range<u64> {
-        let Some((axis, target)) = self.mapping.target.unlimited() else { return 0..1 };
-        if self.mapping.source.unlimited().is_some() {
-            return 0..1;
-        }
-        let (Some(start), Some(count)) = (region.start.get(axis), region.count.get(axis)) else {
-            return 0..1;
-        };
-        let before = target.count_below(*start) / target.block.unwrap_or(1).max(1);
-        let end = target.count_below(start.saturating_add(*count)).div_ceil(target.block.unwrap_or(1).max(1));
-        before..end
-    }
-}
-
-impl Piece<'_> {
-    /// Adds the tiles that it gives of what is left, and takes them from there.
-    fn cover(
-        &self,
-        source: &Found,
-        (left, tiles): (&mut Vec<Region>, &mut Vec<Tile>),
-        limits: &Limits,
-    ) -> Result<()> {
-        let (target, elements) = self.sets(source, limits)?;
-        let mut rest = Vec::new();
-        for region in std::mem::take(left) {
-            if !meets(&self.part.bounds, &region) {
-                rest.push(region);
-                continue;
+    /// How many tiles a mapping gives of a region, at least.
+    fn weight(&self, at: usize, region: &Region) -> u64 {
+        match (self.targets.get(at), self.mappings.get(at)) {
+            (Some(Some(target)), _) => target.runs_within(region),
+            (_, Some(mapping)) => {
+                let blocks = blocks(mapping, region);
+                blocks.end.saturating_sub(blocks.start)
             }
-            let pairs = pair::pairs(&target, &elements, &region, limits)?;
-            rest.extend(uncovered(
-                &region,
-                &pairs.iter().map(|(region, _)| region).collect::<Vec<_>>(),
-                limits,
-            )?);
-            tiles.extend(pairs.into_iter().map(|(region, from)| {
-                let source = TileSource::Variable { variable: source.variable.clone(), region: from };
-                Tile { region, source }
-            }));
-            limits.count((tiles.len() + rest.len()) as u64, "a virtual dataset")?;
+            _ => 0,
         }
-        *left = rest;
-        Ok(())
     }
+}
 
-    /// The elements that it gives, and those of the source that they are.
-    fn sets(&self, source: &Found, limits: &Limits) -> Result<(Set, Set)> {
-        let mapping = &self.part.mapping;
-        let along = mapping.source.unlimited();
-        let len =
-            along.and_then(|(axis, progression)| Some(progression.count_below(*source.dims.get(axis)?)));
-        let elements = Set::new(&mapping.source, &source.dims, len.unwrap_or(0), limits)?;
-        if let Some(target) = &self.part.target {
-            return Ok((target.clone(), elements));
-        }
-        let rank = self.part.bounds.len();
-        let mut target = Set::new(&mapping.target, &vec![0; rank], len.unwrap_or(0), limits)?;
-        if let (None, Some((axis, progression)), Set::Product(axes)) =
-            (len, mapping.target.unlimited(), &mut target)
-            && let Some(slot) = axes.get_mut(axis)
-        {
-            let start =
-                self.block.checked_mul(progression.stride).and_then(|at| at.checked_add(progression.start));
-            let start = start.ok_or_else(|| Error::malformed("a block beyond 2^64"))?;
-            *slot = Axis::runs([(start, progression.block.unwrap_or(1))]);
-        }
-        Ok((target, elements))
+/// The blocks of a mapping that meet a region; one when there is one source for all.
+fn blocks(mapping: &Mapping, region: &Region) -> Range<u64> {
+    let Some((axis, target)) = mapping.target.unlimited() else { return 0..1 };
+    if mapping.source.unlimited().is_some() {
+        return 0..1;
     }
+    let (Some(start), Some(count)) = (region.start.get(axis), region.count.get(axis)) else {
+        return 0..1;
+    };
+    let block = target.block.unwrap_or(1).max(1);
+    let end = target.count_below(start.saturating_add(*count)).div_ceil(block);
+    target.count_below(*start) / block..end
 }
 
 /// A region of the dataspace, and the rest of its axes, which are those of an array type.
@@ -213,12 +170,4 @@ fn extended(mut tile: Tile, tail: &Region) -> Tile {
         extend(region);
     }
     tile
-}
-
-fn meets(bounds: &[Range<u64>], region: &Region) -> bool {
-    let ranges = region.start.iter().zip(&region.count);
-    bounds
-        .iter()
-        .zip(ranges)
-        .all(|(bounds, (start, count))| bounds.start < start.saturating_add(*count) && *start < bounds.end)
 }

@@ -78,6 +78,21 @@ impl Axis {
         self.select(self.position_at(indices.start)..self.position_at(indices.end), limits)
     }
 
+    /// How many runs the indices in a range make.
+    pub(crate) fn runs_within(&self, indices: &Range<u64>) -> u64 {
+        let positions = self.position_at(indices.start)..self.position_at(indices.end);
+        let Some(last) = positions.end.checked_sub(1).filter(|last| positions.start <= *last) else {
+            return 0;
+        };
+        match self {
+            Self::Steps { block, .. } => last / block - positions.start / block + 1,
+            Self::Runs(runs) => {
+                let run_at = |position: u64| runs.partition_point(|run| run.position + run.len <= position);
+                (run_at(last) - run_at(positions.start) + 1) as u64
+            }
+        }
+    }
+
     /// The indices at these positions.
     pub(crate) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Run>> {
         let positions = positions.start..positions.end.min(self.len());

@@ -95,6 +95,19 @@ impl Set {
         }
     }
 
+    /// How many boxes the elements in a region make, for a product, else how many rows.
+    pub(crate) fn runs_within(&self, region: &Region) -> u64 {
+        let range = |(start, count): (&u64, &u64)| *start..start.saturating_add(*count);
+        match self {
+            Self::Product(axes) => {
+                let ranges = region.start.iter().zip(&region.count).map(range);
+                let runs = axes.iter().zip(ranges).map(|(axis, range)| axis.runs_within(&range));
+                runs.fold(1, u64::saturating_mul)
+            }
+            Self::Rows(rows) => rows.iter().filter(|row| row.clipped(region).is_some()).count() as u64,
+        }
+    }
+
     /// The elements at these positions.
     pub(crate) fn select(&self, positions: Range<u64>, limits: &Limits) -> Result<Vec<Row>> {
         match self {

@@ -227,7 +227,10 @@ proptest! {
         found.sort_unstable();
         let meant = elements(&region);
         let wanted: Vec<_> = expected.iter().filter(|(_, at)| meant.contains(at)).cloned().collect();
-        prop_assert_eq!(found, wanted);
+        prop_assert_eq!(&found, &wanted);
+        let runs = set.runs_within(&region);
+        prop_assert_eq!(runs == 0, found.is_empty());
+        prop_assert!(runs <= found.len() as u64);
 
         let end = (start + len).min(expected.len() as u64);
         let found = listed(&set.select(start.min(end)..end, &LIMITS).expect("rows"));

@@ -16,10 +16,9 @@ proptest! {
         boxes in prop::collection::vec(any_box(), 0..200),
         wanted in any_box(),
     ) {
-        let tree = BoxTree::new(2, boxes.concat());
+        let tree = BoxTree::new(2, boxes.len(), boxes.concat());
         let wanted = region(&wanted);
         let list = (0..boxes.len()).filter(|at| region(&boxes[*at]).intersect(&wanted).is_some());
-        prop_assert_eq!(tree.len(), boxes.len());
         prop_assert_eq!(tree.touched(&wanted), list.collect::<Vec<_>>());
     }
 
@@ -29,7 +28,7 @@ proptest! {
         wanted in any_box(),
         most in 0..20u64,
     ) {
-        let tree = BoxTree::new(2, boxes.concat());
+        let tree = BoxTree::new(2, boxes.len(), boxes.concat());
         let wanted = region(&wanted);
         let weight = |region: &Region| tree.touched(region).len() as u64;
         if let Some([first, second]) = tree.halves(&wanted, most, |_, _| 1) {
@@ -51,7 +50,7 @@ fn one_of_very_many_boxes_is_found_with_few_looks_however_they_overlap() {
     let grid: Vec<Range<u64>> =
         (0..100_000).flat_map(|at| [at / 300 * 10..at / 300 * 10 + 10, at % 300..at % 300 + 2]).collect();
     for (boxes, expected) in [(stacked, 1), (below_a_long_one, 2), (sliding, 10), (grid, 2)] {
-        let tree = BoxTree::new(2, boxes);
+        let tree = BoxTree::new(2, 100_000, boxes);
         let mut found = 0;
         let looks = tree.walk(&region(&[2025..2026, 20..21]), |_| found += 1);
         assert_eq!(found, expected);
@@ -61,7 +60,7 @@ fn one_of_very_many_boxes_is_found_with_few_looks_however_they_overlap() {
 
 #[test]
 fn boxes_that_all_begin_together_are_cut_in_the_middle_by_their_weight() {
-    let tree = BoxTree::new(2, vec![[0..1000, 0..1]; 10].concat());
+    let tree = BoxTree::new(2, 10, vec![[0..1000, 0..1]; 10].concat());
     let whole = region(&[0..1000, 0..1]);
     assert_eq!(tree.halves(&whole, 5, |_, _| 1), None, "each half would have all of them");
     let rows = |_: usize, region: &Region| region.count[0] / 10;

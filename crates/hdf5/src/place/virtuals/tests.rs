@@ -6,9 +6,11 @@ use crate::group::lookup;
 use crate::object::ObjectRef;
 use crate::testing::build::{Builder, hard, message, words};
 use crate::testing::{KEY, done, view};
-use ncirrus_layout::{Layout, Tile, TileSource, VariableRef};
+use ncirrus_layout::{Layout, Tile, TileIndex, TileSource, VariableRef};
 use ncirrus_model::Region;
 use ncirrus_testkit::{MemoryView, Objects};
+use proptest::prelude::*;
+use std::sync::Arc;
 
 fn u32s(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -38,15 +40,19 @@ fn file(dims: &[u64], mappings: &[Vec<u8>]) -> MemoryView {
     view(builder.finish(root))
 }
 
-fn tiles(view: &MemoryView, region: &Region) -> ncirrus_layout::Result<Vec<Tile>> {
+fn index(view: &MemoryView) -> ncirrus_layout::Result<Arc<dyn TileIndex>> {
     let file = done(load(view, &Objects::id(KEY)))?;
     let root = ObjectRef { addr: file.root, file };
     let object = done(lookup(view, &root, "v"))?;
     let dataset = done(dataset(view, &object))?;
     match done(layout(view, &object, &dataset))? {
-        Layout::Mosaic { tiles } => done(tiles.tiles(view, region)),
+        Layout::Mosaic { tiles } => Ok(tiles),
         other => panic!("{other:?}"),
     }
+}
+
+fn tiles(view: &MemoryView, region: &Region) -> ncirrus_layout::Result<Vec<Tile>> {
+    done(index(view)?.tiles(view, region))
 }
 
 fn region(start: [u64; 2], count: [u64; 2]) -> Region {
@@ -119,4 +125,97 @@ fn mappings_of_another_rank_are_errors() {
     let view = file(&[12], &[mapping(".", "d", &whole, &whole)]);
     let error = tiles(&view, &Region::all(&[12])).expect_err("rank 2 in rank 1");
     assert!(error.message().contains("rank 2 in a dataset of rank 1"), "{error}");
+}
+
+/// Rows at equal distances, and a run of columns: of version 2, regular, in 64 bits.
+fn stepped(start: [u64; 2], stride: u64, count: [u64; 2]) -> Vec<u8> {
+    let head = [&u32s(&[2, 2])[..], &[1], &u32s(&[0, 2])].concat();
+    let axes = [[start[0], stride, count[0], 1], [start[1], 1, 1, count[1]]];
+    [head, words(&axes.concat())].concat()
+}
+
+/// The parts of a region that are asked for by themselves.
+fn parts(tiles: &dyn TileIndex, region: Region, most: u64) -> Vec<Region> {
+    let (mut parts, mut rest) = (Vec::new(), vec![region]);
+    while let Some(part) = rest.pop() {
+        match tiles.halves(&part, most) {
+            Some([first, second]) => rest.extend([second, first]),
+            None => parts.push(part),
+        }
+    }
+    parts
+}
+
+fn elements(region: &Region) -> impl Iterator<Item = (u64, u64)> + use<> {
+    let ([y, x], [ny, nx]) = ([region.start[0], region.start[1]], [region.count[0], region.count[1]]);
+    (y..y + ny).flat_map(move |row| (x..x + nx).map(move |column| (row, column)))
+}
+
+proptest! {
+    #[test]
+    fn what_was_mapped_last_counts_however_mappings_overlap(
+        mappings in prop::collection::vec((0..30u64, 1..5u64, 1..4u64, 0..3u64, 1..3u64), 0..40),
+        most in 1..20u64,
+    ) {
+        let bytes = |&(row, stride, rows, column, columns): &(u64, u64, u64, u64, u64)| {
+            let target = stepped([row, column], stride, [rows, columns]);
+            mapping(".", "d", &stepped([0, 0], 1, [rows, columns]), &target)
+        };
+        let view = file(&[40, 4], &mappings.iter().map(bytes).collect::<Vec<_>>());
+        let mut expected = vec![None; 160];
+        for (row, stride, rows, column, columns) in mappings {
+            for (y, x) in elements(&region([0, 0], [rows, columns])) {
+                expected[usize::try_from((row + y * stride) * 4 + column + x).unwrap()] = Some((y, x));
+            }
+        }
+        let tiles = index(&view).unwrap();
+        let mut found = vec![None; 160];
+        let mut seen = vec![0; 160];
+        for part in parts(tiles.as_ref(), region([0, 0], [40, 4]), most) {
+            for tile in done(tiles.tiles(&view, &part)).unwrap() {
+                let from: Vec<_> = match &tile.source {
+                    TileSource::Variable { region, .. } => elements(region).map(Some).collect(),
+                    _ => vec![None; usize::try_from(tile.region.element_count().unwrap()).unwrap()],
+                };
+                for ((y, x), from) in elements(&tile.region).zip(from) {
+                    let at = usize::try_from(y * 4 + x).unwrap();
+                    (found[at], seen[at]) = (from, seen[at] + 1);
+                }
+            }
+        }
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(seen, vec![1; 160]);
+    }
+}
+
+#[test]
+fn of_very_many_mappings_only_those_in_the_region_are_looked_at() {
+    const MANY: u64 = 20_000;
+    let name = |at: u64| if at == 777 { ".".to_owned() } else { format!("damaged{at}") };
+    let stacked: Vec<_> = (0..MANY)
+        .map(|at| mapping(&name(at), "d", &stepped([0, 0], 1, [3, 4]), &stepped([at * 4, 0], 1, [3, 4])))
+        .collect();
+    let mut view = file(&[MANY * 4, 4], &stacked);
+    view.objects.put("folder/damaged778", "no HDF5");
+    let tiles = index(&view).unwrap();
+    let wanted = region([777 * 4 + 1, 1], [2, 2]);
+    let found = done(tiles.tiles(&view, &wanted)).unwrap();
+    assert_eq!(found, [Tile { region: wanted, source: of(KEY, "/d", region([1, 1], [2, 2])) }]);
+    assert!(done(tiles.tiles(&view, &region([777 * 4, 0], [5, 4]))).is_err(), "the next one is damaged");
+    let parts = parts(tiles.as_ref(), Region::all(&[MANY * 4, 4]), 100);
+    assert!(parts.len() <= 512, "{} parts", parts.len());
+    assert_eq!(parts.iter().map(|part| part.count[0]).sum::<u64>(), MANY * 4);
+    assert!(parts.iter().all(|part| part.count[0] <= 101 * 4 && part.start[0] % 4 == 0));
+}
+
+#[test]
+fn mappings_in_turns_are_asked_for_some_rows_at_a_time() {
+    let turns: Vec<_> = (0..50)
+        .map(|at| mapping(".", "d", &stepped([0, 0], 0, [1, 4]), &stepped([at, 0], 50, [2000, 4])))
+        .collect();
+    let view = file(&[100_000, 4], &turns);
+    let tiles = index(&view).unwrap();
+    let parts = parts(tiles.as_ref(), Region::all(&[100_000, 4]), 4096);
+    assert_eq!(parts.len(), 32);
+    assert!(parts.iter().all(|part| part.count[0] <= 4096), "{parts:?}");
 }

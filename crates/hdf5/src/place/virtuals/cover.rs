@@ -1,0 +1,118 @@
+//! What mappings make of a region, where they overlap and where they leave holes.
+use super::block::Mapping;
+use super::pair;
+use super::source::Found;
+use crate::selection::{Axis, Set};
+use ncirrus_layout::{BoxTree, Error, Limits, Result, Tile, TileSource, uncovered};
+use ncirrus_model::Region;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A mapping, or one block of it.
+pub(super) struct Piece<'a> {
+    pub(super) mapping: &'a Mapping,
+    /// The elements of the mapping, where they do not depend on the source.
+    pub(super) target: Option<&'a Set>,
+    /// A box around the elements of the mapping.
+    pub(super) bounds: &'a [Range<u64>],
+    pub(super) block: u64,
+}
+
+/// A piece whose source is there.
+struct Given<'a> {
+    source: &'a Found,
+    target: Cow<'a, Set>,
+    /// Those of the source that the target's are.
+    elements: Set,
+}
+
+/// The region is cut until no more tiles are likely in a part, where cutting helps.
+const FEW: u64 = 16;
+
+/// The tiles that pieces make of a region; what was mapped last counts where they overlap. The region is cut in parts of
+/// few tiles first, so that what each piece takes is not compared with what all others left.
+pub(super) fn tiles(
+    region: &Region,
+    pieces: &[Piece<'_>],
+    sources: &[Option<Found>],
+    limits: &Limits,
+) -> Result<Vec<Tile>> {
+    let (mut given, mut bounds) = (Vec::new(), Vec::new());
+    for (piece, source) in pieces.iter().zip(sources) {
+        let Some(source) = source else { continue };
+        let one = piece.given(source, limits)?;
+        bounds.extend(match piece.target {
+            Some(_) => piece.bounds.to_vec(),
+            None => one.target.bounds(region.rank()),
+        });
+        given.push(one);
+    }
+    let places = BoxTree::new(region.rank(), given.len(), bounds);
+    let weight = |at: usize, region: &Region| {
+        given.get(at).map_or(0, |one: &Given<'_>| one.target.runs_within(region))
+    };
+    let mut tiles = Vec::new();
+    let mut rest = vec![region.clone()];
+    while let Some(part) = rest.pop() {
+        if let Some([first, second]) = places.halves(&part, FEW, weight) {
+            rest.extend([second, first]);
+            continue;
+        }
+        let mut left = vec![part.clone()];
+        for at in places.touched(&part).into_iter().rev().filter(|at| weight(*at, &part) > 0) {
+            if let (Some(one), false) = (given.get(at), left.is_empty()) {
+                one.cover((&mut left, &mut tiles), limits)?;
+            }
+        }
+        tiles.extend(left.into_iter().map(|region| Tile { region, source: TileSource::Missing }));
+    }
+    Ok(tiles)
+}
+
+impl<'a> Piece<'a> {
+    /// The elements that it gives, and those of the source that they are.
+    fn given(&self, source: &'a Found, limits: &Limits) -> Result<Given<'a>> {
+        let mapping = self.mapping;
+        let along = mapping.source.unlimited();
+        let len =
+            along.and_then(|(axis, progression)| Some(progression.count_below(*source.dims.get(axis)?)));
+        let elements = Set::new(&mapping.source, &source.dims, len.unwrap_or(0), limits)?;
+        if let Some(target) = self.target {
+            return Ok(Given { source, target: Cow::Borrowed(target), elements });
+        }
+        let rank = self.bounds.len();
+        let mut target = Set::new(&mapping.target, &vec![0; rank], len.unwrap_or(0), limits)?;
+        if let (None, Some((axis, progression)), Set::Product(axes)) =
+            (len, mapping.target.unlimited(), &mut target)
+            && let Some(slot) = axes.get_mut(axis)
+        {
+            let start =
+                self.block.checked_mul(progression.stride).and_then(|at| at.checked_add(progression.start));
+            let start = start.ok_or_else(|| Error::malformed("a block beyond 2^64"))?;
+            *slot = Axis::runs([(start, progression.block.unwrap_or(1))]);
+        }
+        Ok(Given { source, target: Cow::Owned(target), elements })
+    }
+}
+
+impl Given<'_> {
+    /// Adds the tiles that it gives of what is left, and takes them from there.
+    fn cover(&self, (left, tiles): (&mut Vec<Region>, &mut Vec<Tile>), limits: &Limits) -> Result<()> {
+        let mut rest = Vec::new();
+        for region in std::mem::take(left) {
+            let pairs = pair::pairs(&self.target, &self.elements, &region, limits)?;
+            rest.extend(uncovered(
+                &region,
+                &pairs.iter().map(|(region, _)| region).collect::<Vec<_>>(),
+                limits,
+            )?);
+            tiles.extend(pairs.into_iter().map(|(region, from)| {
+                let source = TileSource::Variable { variable: self.source.variable.clone(), region: from };
+                Tile { region, source }
+            }));
+            limits.count((tiles.len() + rest.len()) as u64, "a virtual dataset")?;
+        }
+        *left = rest;
+        Ok(())
+    }
+}
