@@ -11,6 +11,7 @@ use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag};
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{MultipartId, ObjectStoreExt, PutPayload};
+use reqwest::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +49,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Whether the object is absent is checked before, as providers do not check it then.
+    /// What the object depends on is checked before, as not all providers check it then.
     async fn finish(&self, when: Precondition) -> Result<Tag> {
         let sent = std::mem::take(&mut *self.sent());
         let is_whole = sent.keys().copied().eq(0..sent.len());
@@ -57,23 +58,15 @@ impl Upload {
         };
         self.store.check(&self.object, &self.path, &when).await?;
         let count = sent.len();
+        Operation::depend(condition(&when));
         let put = self.parts.complete_multipart(&self.path, id, sent.into_values().collect()).await;
         match put.map_err(Fault::from) {
             Ok(put) => self.store.tag_of_put(&self.object, &self.path, put).await,
-            Err(Fault::Absent) if Operation::is_in_doubt() => self.own_state(count).await,
-            Err(fault) => Err(fault.at(&self.object)),
+            Err(fault) => {
+                let taken_back = async { self.parts.abort_multipart(&self.path, id).await.is_ok() };
+                self.store.not_completed((&self.object, &self.path), fault, count, taken_back).await
+            }
         }
-    }
-
-    /// The state of the object, if it was made of so many parts: an answer was lost, and the upload may be complete.
-    async fn own_state(&self, parts: usize) -> Result<Tag> {
-        let meta = self.store.objects.head(&self.path).await;
-        let meta = meta.map_err(|error| Fault::from(error).at(&self.object))?;
-        let etag = meta.e_tag.as_deref().unwrap_or_default().trim_matches('"');
-        if etag.ends_with(&format!("-{parts}")) {
-            return Ok(super::tag_of_meta(&meta));
-        }
-        Err(Fault::Conflict("the upload was ended by someone else").at(&self.object))
     }
 
     async fn take_back(&self) -> Result<()> {
@@ -86,6 +79,42 @@ impl Upload {
 
     fn sent(&self) -> MutexGuard<'_, BTreeMap<usize, PartId>> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CloudStore {
+    /// The state of an object whose upload of so many parts could not be completed: an answer may have been lost, and
+    /// the upload be complete.
+    pub(super) async fn not_completed(
+        &self,
+        (object, path): (&ObjectId, &Path),
+        fault: Fault,
+        parts: usize,
+        taken_back: impl Future<Output = bool>,
+    ) -> Result<Tag> {
+        // An upload that is still there made no object.
+        let is_there = matches!(fault, Fault::Conflict(_)) && taken_back.await;
+        let may_be_own = matches!(fault, Fault::Absent | Fault::Conflict(_)) && Operation::is_in_doubt();
+        if is_there || !may_be_own {
+            return Err(fault.at_put(object));
+        }
+        let meta = self.objects.head(path).await.map_err(|error| Fault::from(error).at(object))?;
+        let etag = meta.e_tag.as_deref().unwrap_or_default().trim_matches('"');
+        if etag.ends_with(&format!("-{parts}")) {
+            return Ok(super::tag_of_meta(&meta));
+        }
+        Err(Fault::Conflict("the upload was ended by someone else").at(object))
+    }
+}
+
+/// The header of a put that depends on what it replaces.
+pub(super) fn condition(when: &Precondition) -> Option<(HeaderName, HeaderValue)> {
+    match when {
+        Precondition::None => None,
+        Precondition::Absent => Some((IF_NONE_MATCH, HeaderValue::from_static("*"))),
+        Precondition::Matches(tag) => {
+            Some((IF_MATCH, HeaderValue::from_str(super::version_of(tag).e_tag.as_deref()?).ok()?))
+        }
     }
 }
 

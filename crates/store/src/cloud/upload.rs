@@ -1,6 +1,8 @@
 //! Sending files, large ones in parts.
 use super::fault::Fault;
+use super::multipart::condition;
 use super::{CloudStore, LARGEST_PUT, path_of};
+use crate::net::Operation;
 use crate::store::Precondition;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -20,8 +22,8 @@ const MOST_PARTS: u64 = 9_000;
 const AT_ONCE: usize = 4;
 
 impl CloudStore {
-    /// Sends a file. That of a large one is completed at once; whether the object is absent is checked before, as
-    /// providers do not check it then.
+    /// Sends a file. That of a large one is completed at once; what it depends on is checked before, as not all providers
+    /// check it then.
     pub(super) async fn send(
         &self,
         object: &ObjectId,
@@ -81,9 +83,15 @@ impl CloudStore {
         let at_once = self.transfer.at_once().unwrap_or(AT_ONCE);
         let sent = send_parts(upload.as_mut(), next, at_once).await;
         match sent {
-            Ok(()) => {
-                let put = upload.complete().await.map_err(fault)?;
-                self.tag_of_put(object, &path, put).await
+            Ok(parts) => {
+                Operation::depend(condition(&when));
+                match upload.complete().await.map_err(Fault::from) {
+                    Ok(put) => self.tag_of_put(object, &path, put).await,
+                    Err(fault) => {
+                        let taken_back = async { upload.abort().await.is_ok() };
+                        self.not_completed((object, &path), fault, parts, taken_back).await
+                    }
+                }
             }
             Err(error) => {
                 _ = upload.abort().await;
@@ -121,24 +129,25 @@ impl CloudStore {
     }
 }
 
-/// Keeps a few parts under way, each new one when an old one has arrived.
+/// Keeps a few parts under way, each new one when an old one has arrived; how many there were.
 async fn send_parts(
     upload: &mut dyn MultipartUpload,
     mut next: impl FnMut() -> Result<Bytes> + Send,
     at_once: usize,
-) -> Result<()> {
-    let (mut sending, mut is_over) = (FuturesUnordered::new(), false);
+) -> Result<usize> {
+    let (mut sending, mut is_over, mut count) = (FuturesUnordered::new(), false, 0);
     loop {
         while !is_over && sending.len() < at_once {
             let body = next()?;
             is_over = body.is_empty();
             if !is_over {
+                count += 1;
                 sending.push(upload.put_part(PutPayload::from_bytes(body)));
             }
         }
         match sending.next().await {
             Some(sent) => sent.map_err(super::multipart::failure_of_part)?,
-            None => return Ok(()),
+            None => return Ok(count),
         }
     }
 }

@@ -2,6 +2,8 @@
 use super::failure::{Failure, Outlook};
 use super::service::Service;
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
+#[cfg(feature = "cloud")]
+use reqwest::header::{HeaderName, HeaderValue};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,6 +31,9 @@ struct State {
     told: Vec<(String, u32)>,
     in_doubt: bool,
     expired: bool,
+    /// A header of the request that ends an upload in parts.
+    #[cfg(feature = "cloud")]
+    condition: Option<(HeaderName, HeaderValue)>,
 }
 
 /// Runs what a store does with an object: its requests share one budget and bear its name.
@@ -67,6 +72,20 @@ impl Operation {
     #[cfg(feature = "cloud")]
     pub(crate) fn take_expired() -> bool {
         Self::current().is_some_and(|operation| std::mem::take(&mut operation.lock().expired))
+    }
+
+    /// What the end of an upload in parts depends on: the clients of object stores cannot be told.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn depend(condition: Option<(HeaderName, HeaderValue)>) {
+        if let Some(operation) = Self::current() {
+            operation.lock().condition = condition;
+        }
+    }
+
+    /// The header that the request bears that ends an upload in parts.
+    #[cfg(feature = "cloud")]
+    pub(crate) fn condition() -> Option<(HeaderName, HeaderValue)> {
+        Self::current().and_then(|operation| operation.lock().condition.clone())
     }
 
     /// The number of the next attempt, from 1.

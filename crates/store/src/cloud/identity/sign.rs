@@ -17,6 +17,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse,
     HttpService,
 };
+use reqwest::header::{IF_MATCH, IF_NONE_MATCH};
 use reqwest::{Method, StatusCode};
 use std::fmt;
 use std::sync::Arc;
@@ -105,7 +106,8 @@ impl HttpService for Signer {
 }
 
 impl Signs {
-    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let is_conditional = depends(&mut request);
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         if is_read && self.learnt.facts().is_public {
             return self.send(&request, None).await;
@@ -119,6 +121,10 @@ impl Signs {
             answer = self.ask(&request, credential.as_deref()).await?;
         }
         if self.learns_region(&answer) {
+            answer = self.ask(&request, credential.as_deref()).await?;
+        }
+        if is_conditional && answer.response.status() == StatusCode::NOT_IMPLEMENTED {
+            [IF_MATCH, IF_NONE_MATCH].iter().for_each(|name| _ = request.headers_mut().remove(name));
             answer = self.ask(&request, credential.as_deref()).await?;
         }
         if let Some(no_alias) = self.no_alias.as_ref().filter(|_| answer.has_no_bucket()) {
@@ -214,6 +220,18 @@ impl Signs {
         }
         self.inner.execute(request).await
     }
+}
+
+/// Whether a request ends an upload in parts that depends on what it replaces; it bears the condition then.
+fn depends(request: &mut HttpRequest) -> bool {
+    let is_end = *request.method() == Method::POST
+        && request
+            .uri()
+            .query()
+            .is_some_and(|query| query.split('&').any(|pair| pair.starts_with("uploadId=")));
+    let Some((name, value)) = Operation::condition().filter(|_| is_end) else { return false };
+    request.headers_mut().insert(name, value);
+    true
 }
 
 /// Amazon's server of another region.
