@@ -10,9 +10,13 @@
 mod fixtures;
 mod s3 {
     mod conflicts;
+    mod enforced;
     mod errors;
     mod fixtures;
+    mod guard;
     mod kills;
+    mod listings;
+    mod parts;
     mod places;
     mod requests;
     mod server;

@@ -6,11 +6,11 @@ use ncirrus::{
     Values,
 };
 
-fn open(url: &str, session: &Session) -> Result<Dataset, Error> {
+pub(super) fn open(url: &str, session: &Session) -> Result<Dataset, Error> {
     Dataset::open_with(url, &OpenOptions::default(), session)
 }
 
-fn create(url: &str, session: &Session) -> Result<(), Error> {
+pub(super) fn create(url: &str, session: &Session) -> Result<(), Error> {
     let options = CreateOptions { kind: Some(Kind::NcZarr), ..CreateOptions::default() };
     let dataset = Dataset::create_with(url, &options, session)?;
     dataset.edit(|model| {
@@ -23,7 +23,7 @@ fn create(url: &str, session: &Session) -> Result<(), Error> {
 }
 
 /// Everything that an error shows, none of which is secret.
-fn shown(error: &Error, secrets: &[&str]) -> String {
+pub(super) fn shown(error: &Error, secrets: &[&str]) -> String {
     let mut text = format!("{error} {error:?} {error:#?}");
     let mut cause = std::error::Error::source(error);
     while let Some(deeper) = cause {

@@ -1,6 +1,7 @@
 //! A real server of Amazon's protocol, in process, over a temporary folder. Signatures are checked.
+use super::guard::Guard;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH, IF_NONE_MATCH};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderName, IF_MATCH, IF_NONE_MATCH};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -9,6 +10,7 @@ use ncirrus::Session;
 use ncirrus::store::StoreOptions;
 use s3s::Body;
 use s3s::auth::SimpleAuth;
+use s3s::config::{S3Config, StaticConfigProvider};
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s_fs::FileSystem;
 use std::collections::BTreeMap;
@@ -33,6 +35,10 @@ pub(crate) struct Manners {
     pub(crate) refuses: Option<(u16, &'static str)>,
     /// Answers so many puts, and then none.
     pub(crate) puts: Option<usize>,
+    /// Ends uploads in parts when so many are to be ended.
+    pub(crate) ends_together: Option<usize>,
+    /// Refuses conditions at the end of uploads in parts.
+    pub(crate) no_condition_at_ends: bool,
 }
 
 /// The server, until the end of the test.
@@ -46,6 +52,11 @@ struct Shared {
     folder: std::path::PathBuf,
     service: S3Service,
     manners: Mutex<Manners>,
+    guard: Mutex<Guard>,
+    /// Uploads in parts that wait to be ended.
+    ends: tokio::sync::watch::Sender<usize>,
+    /// Codes with which the guard refused.
+    refused: Mutex<Vec<&'static str>>,
     /// Method, path and query of every request.
     seen: Mutex<Vec<String>>,
     /// What changes objects does so one after the other, as the file system behind does not check and put at once.
@@ -61,6 +72,10 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(BUCKET)).unwrap();
         let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
+        let mut config = S3Config::default();
+        // The guard has a clock of its own.
+        config.presigned_url_max_skew_time_secs = u32::MAX;
+        builder.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
         if !manners.no_conditions {
             builder.set_auth(SimpleAuth::from_single(KEY, SECRET));
         }
@@ -68,6 +83,9 @@ impl Server {
             folder: folder.path().to_path_buf(),
             service: builder.build(),
             manners: Mutex::new(manners),
+            guard: Mutex::default(),
+            ends: tokio::sync::watch::Sender::default(),
+            refused: Mutex::default(),
             seen: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
         };
@@ -90,6 +108,15 @@ impl Server {
 
     pub(crate) fn behave(&self, manners: Manners) {
         *self.shared.manners.lock().unwrap() = manners;
+    }
+
+    pub(crate) fn guard(&self, guard: Guard) {
+        *self.shared.guard.lock().unwrap() = guard;
+    }
+
+    /// Codes with which the guard refused so far.
+    pub(crate) fn refused(&self) -> Vec<&'static str> {
+        self.shared.refused.lock().unwrap().clone()
     }
 
     pub(crate) fn url(&self, key: &str) -> String {
@@ -153,7 +180,21 @@ async fn serve(
 }
 
 impl Shared {
-    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        let guard = self.guard.lock().unwrap().clone();
+        let mut answer = match guard.refuses(&request) {
+            Some((code, answer)) => {
+                self.seen.lock().unwrap().push(format!("{} {}", request.method(), request.uri()));
+                self.refused.lock().unwrap().push(code);
+                answer
+            }
+            None => self.allowed(request).await,
+        };
+        answer.headers_mut().insert(DATE, guard.date());
+        answer
+    }
+
+    async fn allowed(&self, mut request: Request<Incoming>) -> Response<Body> {
         let method = request.method().clone();
         self.seen.lock().unwrap().push(format!("{method} {}", request.uri()));
         let manners = *self.manners.lock().unwrap();
@@ -172,6 +213,14 @@ impl Shared {
         if request.uri().query().is_none() && self.is_folder(request.uri().path()) {
             return if is_change { refusal(204, "Nothing") } else { refusal(404, "NoSuchKey") };
         }
+        if method == Method::POST && request.uri().query().is_some_and(|query| query.contains("uploadId=")) {
+            let is_conditional =
+                [IF_MATCH, IF_NONE_MATCH].iter().any(|name| request.headers().contains_key(name));
+            if manners.no_condition_at_ends && is_conditional {
+                return refusal(501, "NotImplemented");
+            }
+            self.wait_for_ends(manners.ends_together).await;
+        }
         let is_list = request.uri().query().is_some_and(|query| query.contains("list-type"));
         let changing = if is_change { Some(self.changing.lock().await) } else { None };
         let answer = self.service.call(request.map(Body::from)).await;
@@ -182,6 +231,13 @@ impl Shared {
             }
             Ok(answer) => answer,
             Err(error) => panic!("{error:?}"),
+        }
+    }
+
+    async fn wait_for_ends(&self, together: Option<usize>) {
+        self.ends.send_modify(|ends| *ends += 1);
+        if let Some(many) = together {
+            self.ends.subscribe().wait_for(|ends| ends.is_multiple_of(many)).await.unwrap();
         }
     }
 
@@ -205,8 +261,13 @@ impl Shared {
 }
 
 fn refusal(status: u16, code: &str) -> Response<Body> {
+    refusal_with(status, code, "")
+}
+
+/// An error, with further elements.
+pub(crate) fn refusal_with(status: u16, code: &str, more: &str) -> Response<Body> {
     let xml = format!(
-        "<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>said by the server</Message></Error>"
+        "<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>said by the server</Message>{more}</Error>"
     );
     let answer = Response::builder().status(status).header(CONTENT_TYPE, "application/xml");
     answer.body(Body::from(xml)).unwrap()

@@ -1,0 +1,59 @@
+//! What a server asks of signed requests besides their signatures, as Amazon's does.
+use super::server::refusal_with;
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, HeaderValue};
+use hyper::{Request, Response};
+use s3s::Body;
+use std::collections::BTreeMap;
+
+/// What is asked; nothing of what is not set.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Guard {
+    /// Region that requests are signed for, and whether it is told to those that are not.
+    pub(crate) region: Option<(&'static str, bool)>,
+    /// Session tokens and until when they are good; no others are, and none is not enough.
+    pub(crate) tokens: Option<BTreeMap<String, DateTime<Utc>>>,
+    /// By how much the server's clock is ahead of this machine's.
+    pub(crate) ahead: TimeDelta,
+    /// By how much the time that it tells differs from its clock.
+    pub(crate) lies: TimeDelta,
+}
+
+/// How old or young a signature may be.
+const PATIENCE: TimeDelta = TimeDelta::minutes(15);
+
+impl Guard {
+    /// Why a request is refused: a code, and the answer.
+    pub(crate) fn refuses(&self, request: &Request<Incoming>) -> Option<(&'static str, Response<Body>)> {
+        let header = |name: &str| request.headers().get(name)?.to_str().ok();
+        let authorization = request.headers().get(AUTHORIZATION)?.to_str().unwrap();
+        let refused = |status, code, more: &str| Some((code, refusal_with(status, code, more)));
+        let signed = NaiveDateTime::parse_from_str(header("x-amz-date").unwrap(), "%Y%m%dT%H%M%SZ").unwrap();
+        if (self.now() - signed.and_utc()).abs() > PATIENCE {
+            return refused(403, "RequestTimeTooSkewed", "");
+        }
+        if let Some((region, is_told)) = self.region
+            && !authorization.contains(&format!("/{region}/s3/aws4_request"))
+        {
+            let told = if is_told { format!("<Region>{region}</Region>") } else { String::new() };
+            return refused(400, "AuthorizationHeaderMalformed", &told);
+        }
+        let tokens = self.tokens.as_ref()?;
+        match header("x-amz-security-token").and_then(|token| tokens.get(token)) {
+            None => refused(403, "InvalidToken", ""),
+            Some(until) if *until <= self.now() => refused(400, "ExpiredToken", ""),
+            Some(_) => None,
+        }
+    }
+
+    /// The date that answers bear.
+    pub(crate) fn date(&self) -> HeaderValue {
+        let told = self.now() + self.lies;
+        HeaderValue::from_str(&told.format("%a, %d %b %Y %H:%M:%S GMT").to_string()).unwrap()
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::<Utc>::from(std::time::SystemTime::now()) + self.ahead
+    }
+}
