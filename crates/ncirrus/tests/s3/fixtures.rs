@@ -4,6 +4,7 @@ use crate::fixtures::{FIXTURES, source};
 use crate::support::{difference, exact_cdl, open, temp};
 use ncirrus::{CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session, copy};
 use ncirrus_testkit::corpus::corpus;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Name, kind, dialect, and how the name ends.
 type Way = (&'static str, Kind, Option<Dialect>, &'static str);
@@ -21,47 +22,59 @@ const FILES: [Way; 2] = [("zip", Kind::NcZarr, None, ".zip"), ("nc4", Kind::Nc4,
 const CLASSIC: [Way; 1] = [("nc5", Kind::Nc5, None, ".nc")];
 
 #[test]
-fn every_fixture_comes_back_from_a_server_that_checks_signatures() {
-    let place = Place::here();
-    round_trips(&place, &FIXTURES[..1], &TREES);
-    // The others take turns: in which tree they are stored makes no difference to the store.
-    for (number, fixture) in FIXTURES.iter().enumerate().skip(1) {
-        round_trips(&place, &[*fixture], &[TREES[number % TREES.len()]]);
-    }
+fn every_fixture_comes_back_in_every_way_from_a_server_that_checks_signatures() {
+    round_trips(&Place::here(), |_| TREES.to_vec());
 }
 
 #[test]
 fn every_fixture_comes_back_from_moto() {
     let Some((place, _)) = Place::moto() else { return };
-    // moto's server is slow: each fixture takes one of the trees.
-    for (number, fixture) in FIXTURES.iter().enumerate() {
-        round_trips(&place, &[*fixture], &[TREES[number % TREES.len()]]);
-    }
+    round_trips(&place, in_turn);
 }
 
 #[test]
-fn some_fixtures_come_back_from_azurite() {
+fn every_fixture_comes_back_from_azurite() {
     let Some(place) = Place::azurite() else { return };
-    round_trips(&place, &FIXTURES[..3], &[TREES[0], TREES[6]]);
+    round_trips(&place, in_turn);
 }
 
-fn round_trips(place: &Place, fixtures: &[(&str, &str)], trees: &[Way]) {
+/// Each fixture takes one of the trees: these servers are slow.
+fn in_turn(number: usize) -> Vec<Way> {
+    vec![TREES[number % TREES.len()]]
+}
+
+/// Copies that are under way at once.
+const AT_ONCE: usize = 4;
+
+/// Sends every fixture there and reads it: as some of the trees, and as all files that it can be.
+fn round_trips(place: &Place, trees: impl Fn(usize) -> Vec<Way>) {
     let Some(root) = corpus("nczarr") else { return };
     let (_folder, temp) = temp();
     let session = place.session();
-    let mut failures = Vec::new();
-    for (name, from) in fixtures {
+    let mut cases = Vec::new();
+    for (number, (name, from)) in FIXTURES.into_iter().enumerate() {
         let Some(path) = source(&root, &temp, name, from) else { continue };
-        let source = open(&path, &session).unwrap();
+        let dataset = open(&path, &session).unwrap();
         let classic = if from.starts_with("nc") { &CLASSIC[..] } else { &[] };
-        for way in trees.iter().chain(&FILES).chain(classic) {
+        let ways = trees(number).into_iter().chain(FILES).chain(classic.iter().copied());
+        cases.extend(ways.map(|way| (name, dataset.clone(), way)));
+    }
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let cases = std::iter::from_fn(|| cases.get(next.fetch_add(1, Ordering::Relaxed)));
+        let failures = cases.filter_map(|(name, source, way)| {
             let name = format!("{name}-{}{}", way.0, way.3);
             let here = temp.join(&name).to_str().unwrap().to_owned();
-            let there = place.url(&name);
-            let same = there_and_here(&source, (&there, &here), way, &session);
-            failures.extend(same.err().map(|reason| format!("{name}: {reason}")));
-        }
-    }
+            let same = there_and_here(source, (&place.url(&name), &here), way, &session);
+            same.err().map(|reason| format!("{name}: {reason}"))
+        });
+        failures.collect::<Vec<_>>()
+    };
+    let failures = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(run)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    println!("{}: {} of {}", place.name, cases.len() - failures.len(), cases.len());
     assert!(failures.is_empty(), "{}: {} failures:\n{}", place.name, failures.len(), failures.join("\n"));
 }
 
