@@ -197,9 +197,7 @@ async fn in_bucket(url: &Url, _: &StoreOptions) -> Result<(Vec<Leftover>, Vec<St
 
 #[cfg(feature = "cloud")]
 async fn in_bucket(url: &Url, options: &StoreOptions) -> Result<(Vec<Leftover>, Vec<String>)> {
-    let Some((store, root)) = crate::remote::bucket(url, options)? else {
-        return Err(Error::unsupported("removing what can only be read").at_object(url));
-    };
+    let (store, root) = bucket(url, options)?;
     let (mut found, mut notes) = (begun(&store, &root).await?, Vec::new());
     match store.unfinished(&root).await {
         Ok(Some(uploads)) => found.extend(uploads.into_iter().map(|upload| Leftover {
@@ -257,23 +255,25 @@ impl Leftover {
     ///
     /// # Errors
     /// `Denied`, `Io`.
+    #[cfg_attr(not(feature = "cloud"), expect(unused_variables, reason = "a path is known without them"))]
     pub async fn remove(&self, address: &str, options: &StoreOptions) -> Result<()> {
-        let _ = (address, options);
+        #[cfg(feature = "cloud")]
+        let store = || bucket(&Url::parse(address)?, options).map(|(store, _)| store);
         match &self.how {
             How::Path(path) => remove_path(path),
             #[cfg(feature = "cloud")]
-            how => {
-                let url = Url::parse(address)?;
-                let Some((store, _)) = crate::remote::bucket(&url, options)? else {
-                    return Err(Error::unsupported("removing what can only be read").at_object(url));
-                };
-                match how {
-                    How::Upload(upload) => store.abandon(upload).await,
-                    How::Tree(root) => remote::remove_dataset(&store, root).await,
-                    How::Sign(sign) => store.delete(sign).await,
-                    How::Path(path) => remove_path(path),
-                }
-            }
+            How::Upload(upload) => store()?.abandon(upload).await,
+            #[cfg(feature = "cloud")]
+            How::Tree(root) => remote::remove_dataset(&store()?, root).await,
+            #[cfg(feature = "cloud")]
+            How::Sign(sign) => store()?.delete(sign).await,
         }
     }
+}
+
+/// The bucket of an address, and what lies there.
+#[cfg(feature = "cloud")]
+fn bucket(url: &Url, options: &StoreOptions) -> Result<(crate::CloudStore, ObjectId)> {
+    let found = crate::remote::bucket(url, options)?;
+    found.ok_or_else(|| Error::unsupported("removing what can only be read").at_object(url))
 }
