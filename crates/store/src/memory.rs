@@ -42,9 +42,7 @@ impl Object {
     }
 
     fn blob(&self, want: &Want) -> Blob {
-        let range = want::resolve(want, self.bytes.len() as u64);
-        let size = self.bytes.len() as u64;
-        Blob { bytes: self.slice(range.start, range.end), offset: range.start, size, tag: self.tag() }
+        want::blob(&self.bytes, want, self.tag())
     }
 
     /// The bytes between two offsets; both are cut at the end.

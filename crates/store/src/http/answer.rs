@@ -31,11 +31,7 @@ pub(super) struct Whole {
 impl Whole {
     /// What is wanted of it.
     pub(super) fn blob(&self, want: &Want) -> Blob {
-        let size = self.bytes.len() as u64;
-        let range = want::resolve(want, size);
-        let at = |offset: u64| usize::try_from(offset).unwrap_or(self.bytes.len()).min(self.bytes.len());
-        let bytes = self.bytes.slice(at(range.start)..at(range.end));
-        Blob { bytes, offset: range.start, size, tag: self.tag.clone() }
+        want::blob(&self.bytes, want, self.tag.clone())
     }
 }
 
