@@ -99,7 +99,10 @@ impl Settings {
     pub fn read(&mut self, format: Format, text: &str, path: &Path) -> Result<()> {
         match format {
             Format::Own => return file::take(self, text, path),
-            Format::NetCdf => self.rc.take(text, path),
+            Format::NetCdf => {
+                let warnings = self.rc.take(text, path);
+                warnings.into_iter().for_each(|warning| self.warn(warning));
+            }
             Format::S3NetCdf => s3nc::take(self, text, path),
         }
         Ok(())
@@ -204,11 +207,15 @@ impl Settings {
     /// # Errors
     /// `Invalid` when the address names no bucket, or what can be neither alias nor bucket.
     pub fn bucket(&self, url: &Url) -> Result<Option<Bucket>> {
-        let is_s3 = url.scheme() == Scheme::S3 && url.port().is_none();
-        if let Some(host) = self.host(url.host()).filter(|_| is_s3) {
-            return Bucket::of_alias(url, &host.endpoint).map(Some);
+        let is_s3 = url.scheme() == Scheme::S3;
+        let alias = url.port().map_or_else(|| url.host().to_owned(), |port| format!("{}:{port}", url.host()));
+        let bucket = match self.host(&alias).filter(|_| is_s3) {
+            Some(host) => Some(Bucket::of_alias(url, &alias, &host.endpoint)?),
+            None => url.bucket()?,
+        };
+        if bucket.is_some() && !url.is_http() {
+            check_rest(url)?;
         }
-        let bucket = url.bucket()?;
         let is_name =
             |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
         match &bucket {
@@ -274,6 +281,19 @@ impl Settings {
             self.warnings.push(warning);
         }
     }
+}
+
+/// What an address of a bucket says beyond bucket, key and version would be left out without a word: it is refused.
+fn check_rest(url: &Url) -> Result<()> {
+    let is_known = |field: &str| field.is_empty() || field.starts_with("versionId=");
+    let why = if !url.query().is_none_or(|query| query.split('&').all(is_known)) {
+        "a query in the address of a bucket: only versionId= is known; https:// and %3F reach a key that has a ?"
+    } else if url.scheme() != Scheme::Azure && url.credentials().is_some() {
+        "a user in the address of a bucket: name a profile (#aws.profile=) or an alias, or set variables"
+    } else {
+        return Ok(());
+    };
+    Err(Error::invalid(why).at_object(url))
 }
 
 /// The form of a configuration file.

@@ -1,4 +1,5 @@
 //! Addresses of datasets: URLs with their fragments, and bare local paths (`nczarr.md` chapter 8).
+mod amazon;
 mod bucket;
 mod fragment;
 mod modes;
@@ -157,7 +158,7 @@ impl Url {
         self.authority.port
     }
 
-    /// User and password, if given. Never show them.
+    /// User and password, if given, without escapes. Never show them.
     pub fn credentials(&self) -> Option<(&str, Option<&str>)> {
         self.authority.user.as_deref().map(|user| (user, self.authority.password.as_deref()))
     }
@@ -210,6 +211,8 @@ impl Url {
     fn with_scheme(clauses: &[&str], scheme: &str, rest: &str) -> Result<Self> {
         let scheme = scheme.to_ascii_lowercase();
         let (known, mode) = Scheme::named(&scheme).unwrap_or((Scheme::Other, None));
+        let marks = |text: &str| text.bytes().filter(|byte| *byte == b'@').count();
+        let all_marks = marks(rest);
         let (rest, fragment) = rest.split_once('#').map_or((rest, ""), |(rest, fragment)| (rest, fragment));
         let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
         let fragment = Fragment::parse(clauses.iter().copied().chain([fragment]), mode);
@@ -218,7 +221,7 @@ impl Url {
         }
         let rest = rest.strip_prefix("//").unwrap_or(rest);
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let authority = Authority::parse(authority)?;
+        let authority = Authority::parse(authority, all_marks > marks(authority))?;
         let path = path.to_owned();
         let query = query.map(str::to_owned);
         let other = (known == Scheme::Other).then_some(scheme);
@@ -238,33 +241,39 @@ impl Url {
 }
 
 impl Authority {
-    fn parse(text: &str) -> Result<Self> {
+    /// Reads `user:password@host:port`; `is_secret`: what follows shows that a password may have been cut in two.
+    fn parse(text: &str, is_secret: bool) -> Result<Self> {
         let (login, place) =
             text.rsplit_once('@').map_or((None, text), |(login, place)| (Some(login), place));
         let (user, password) = match login.map(|login| login.split_once(':').unwrap_or((login, ""))) {
-            Some((user, "")) => (Some(user.to_owned()), None),
-            Some((user, password)) => (Some(user.to_owned()), Some(password.to_owned())),
+            Some((user, "")) => (Some(percent_decoded(user)), None),
+            Some((user, password)) => (Some(percent_decoded(user)), Some(percent_decoded(password))),
             None => (None, None),
         };
         let after_brackets = place.find(']').map_or(0, |end| end + 1);
-        let colon = place.get(after_brackets..).and_then(|rest| rest.find(':')).map(|at| at + after_brackets);
-        let (host, port) = match colon {
-            Some(at) => {
-                (place.get(..at).unwrap_or_default(), parse_port(place.get(at + 1..).unwrap_or_default())?)
-            }
-            None => (place, None),
-        };
+        let (brackets, rest) = place.split_at(after_brackets);
+        let (name, port) = rest.split_once(':').map_or((rest, None), |(name, port)| (name, Some(port)));
+        let has_brackets = !brackets.is_empty();
+        if place.starts_with('[') != has_brackets || (has_brackets && !name.is_empty()) {
+            return Err(Error::invalid("a host in brackets is written [::1] or [::1]:port"));
+        }
+        let port = port.map_or(Ok(None), |port| parse_port(port, is_secret))?;
+        let host = format!("{brackets}{name}");
         if host.is_empty() {
             return Err(Error::invalid("url has no host"));
         }
-        Ok(Self { user, password, host: host.to_owned(), port })
+        Ok(Self { user, password, host, port })
     }
 }
 
-fn parse_port(text: &str) -> Result<Option<u16>> {
-    match text {
-        "" => Ok(None),
-        _ => text.parse().map(Some).map_err(|_| Error::invalid(format!("port {text:?} is not a number"))),
+fn parse_port(text: &str, is_secret: bool) -> Result<Option<u16>> {
+    match text.parse() {
+        _ if text.is_empty() => Ok(None),
+        Ok(port) => Ok(Some(port)),
+        Err(_) if is_secret => {
+            Err(Error::invalid("the port is no number; in a password / ? # @ are written %2F %3F %23 %40"))
+        }
+        Err(_) => Err(Error::invalid(format!("port {text:?} is no number up to 65535"))),
     }
 }
 
@@ -303,7 +312,12 @@ impl fmt::Display for Url {
             return f.write_str(&self.path);
         }
         let scheme = self.other_scheme().unwrap_or(self.scheme.as_str());
-        write!(f, "{scheme}://{}", self.authority.host)?;
+        write!(f, "{scheme}://")?;
+        // With Azure a container stands there.
+        if let (Scheme::Azure, Some(container)) = (self.scheme, &self.authority.user) {
+            write!(f, "{container}@")?;
+        }
+        f.write_str(&self.authority.host)?;
         if let Some(port) = self.authority.port {
             write!(f, ":{port}")?;
         }

@@ -112,7 +112,7 @@ impl Environment {
         let mut text = String::new();
         match file.take(LARGEST + 1).read_to_string(&mut text) {
             Ok(len) if len as u64 > LARGEST => Err(format!("has more than {LARGEST} bytes")),
-            Ok(_) => Ok(Some(text)),
+            Ok(_) => Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))),
             Err(error) => Err(error.to_string()),
         }
     }

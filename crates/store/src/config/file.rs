@@ -64,7 +64,7 @@ fn walk(settings: &mut Settings, table: &DeTable<'_>, prefix: &str, place: &dyn 
             (DeValue::Table(table), None) if prefix.is_empty() => {
                 walk(settings, table, &format!("{name}."), place);
             }
-            (_, Some(key)) => match scalar(value) {
+            (_, Some(key)) => match of_key(key, value) {
                 Some(text) => settings.offer(key, &text, origin),
                 None => settings.warn(format!("{origin}: {name} is not a single value")),
             },
@@ -137,17 +137,24 @@ fn each(
     }
 }
 
-/// A value that is neither table nor list of others; lists of texts become one with colons.
+/// The value of a key; a list becomes a text with what stands between its items elsewhere.
+fn of_key(key: Key, value: &Spanned<DeValue<'_>>) -> Option<String> {
+    let separator = match (key, value.get_ref()) {
+        (Key::PluginPath, DeValue::Array(_)) => ":",
+        (Key::HttpNoProxy, DeValue::Array(_)) => ",",
+        _ => return scalar(value),
+    };
+    let items: Option<Vec<String>> = value.get_ref().as_array()?.iter().map(scalar).collect();
+    Some(items?.join(separator))
+}
+
+/// A value that is neither table nor list.
 fn scalar(value: &Spanned<DeValue<'_>>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),
         DeValue::Float(number) => Some(number.to_string()),
         DeValue::Boolean(flag) => Some(flag.to_string()),
-        DeValue::Array(items) => {
-            let items: Option<Vec<String>> = items.iter().map(scalar).collect();
-            Some(items?.join(":"))
-        }
         _ => None,
     }
 }

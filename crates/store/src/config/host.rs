@@ -184,7 +184,8 @@ impl Server {
             "password" => self.password = Some(Secret::new(text)),
             "bearer" => self.bearer = Some(Secret::new(text)),
             "bearer_variable" => {
-                let token = environment.variable(text).ok_or_else(|| format!("{text} is not set"))?;
+                // Somebody may have put the token itself here.
+                let token = environment.variable(text).ok_or("no variable of that name is set")?;
                 self.bearer = Some(Secret::new(token));
             }
             "bearer_file" => {

@@ -127,13 +127,32 @@ impl Key {
             Kind::Count => {
                 trimmed.parse().map(Item::Count).map_err(|_| format!("{trimmed:?} is not a number"))
             }
-            Kind::Duration => parse_duration(trimmed).map(Item::Duration),
+            Kind::Duration => self.duration(trimmed).map(Item::Duration),
             Kind::Flag => flag(trimmed).map(Item::Flag),
             Kind::Text => Ok(Item::Text(trimmed.to_owned())),
             Kind::Path => Ok(Item::Path(environment.expanded(trimmed))),
         }
     }
 }
+
+impl Key {
+    fn duration(self, text: &str) -> Result<Duration, String> {
+        // netCDF has `on`, or idle time and interval of probes.
+        let text = match (self, text.split_once('/')) {
+            (Self::HttpKeepalive, Some((idle, _))) => idle,
+            (Self::HttpKeepalive, None) if text == "on" => USUAL_KEEPALIVE,
+            _ => text,
+        };
+        let time = parse_duration(text)?;
+        match time.is_zero() && matches!(self, Self::Timeout | Self::ConnectTimeout) {
+            true => Err("a wait of 0 would end every request: leave it out for the usual one".to_owned()),
+            false => Ok(time),
+        }
+    }
+}
+
+/// How long connections stay open when netCDF's files only say that they shall.
+const USUAL_KEEPALIVE: &str = "90s";
 
 /// Yes or no, in the words that configurations use.
 pub(super) fn flag(text: &str) -> Result<bool, String> {

@@ -24,10 +24,15 @@ const MOST: usize = 10_000;
 
 /// Reads the files: those of the home folder, then those of the current one, unless a variable names one or none.
 pub(super) fn read(settings: &mut Settings) {
+    let is_named = settings.environment.variable("NCRCENV_RC").is_some();
     for path in places(settings) {
         settings.files.push(path.clone());
         match settings.environment.text(&path) {
-            Ok(Some(text)) => settings.rc.take(&text, &path),
+            Ok(Some(text)) => {
+                let warnings = settings.rc.take(&text, &path);
+                warnings.into_iter().for_each(|warning| settings.warn(warning));
+            }
+            Ok(None) if is_named => settings.warn(format!("{}: no such file (NCRCENV_RC)", path.display())),
             Ok(None) => {}
             Err(why) => settings.warn(format!("{}: {why}", path.display())),
         }
@@ -80,16 +85,26 @@ fn is_local(settings: &Settings, origin: &Origin) -> bool {
 }
 
 impl Rc {
-    /// Takes over the lines of a file.
-    pub(super) fn take(&mut self, text: &str, path: &Path) {
+    /// Takes over the lines of a file; tells those that name no place where one should stand.
+    pub(super) fn take(&mut self, text: &str, path: &Path) -> Vec<String> {
+        let mut warnings = Vec::new();
         for (at, line) in text.lines().enumerate() {
             let origin = Origin::File(path.to_owned(), Some(at + 1));
-            let Some(entry) = parse(line, origin) else { continue };
+            let entry = match parse(line, origin) {
+                Ok(Some(entry)) => entry,
+                Ok(None) => continue,
+                Err(origin) => {
+                    warnings
+                        .push(format!("{origin}: what stands in brackets is no url: the line is left out"));
+                    continue;
+                }
+            };
             self.0.retain(|other| other.key != entry.key || other.place != entry.place);
             if self.0.len() < MOST {
                 self.0.push(entry);
             }
         }
+        warnings
     }
 
     /// The entry for a dataset: one that names its host goes before one that is for all.
@@ -125,19 +140,29 @@ impl Rc {
     }
 }
 
-/// A line: `[url]key=value`, `key=value`, or a key. None for comments, and for URLs that are none.
-fn parse(line: &str, origin: Origin) -> Option<Entry> {
+/// A line: `[url]key=value`, `key=value`, or a key; none for comments. The place comes back where the URL is none.
+fn parse(line: &str, origin: Origin) -> Result<Option<Entry>, Origin> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
-        return None;
+        return Ok(None);
     }
-    let (place, rest) = match line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((url, rest)) => (Some(place_of(&Url::parse(url).ok()?)?), rest),
+    let (place, rest) = match line.strip_prefix('[').and_then(bracketed) {
+        Some((url, rest)) => match Url::parse(url).ok().as_ref().and_then(place_of) {
+            Some(place) => (Some(place), rest),
+            None => return Err(origin),
+        },
         None => (None, line),
     };
     let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
     let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
-    (!key.is_empty()).then_some(Entry { place, key, value, origin })
+    Ok((!key.is_empty()).then_some(Entry { place, key, value, origin }))
+}
+
+/// What stands in brackets, and what follows; hosts may be numbers in brackets of their own.
+fn bracketed(text: &str) -> Option<(&str, &str)> {
+    let within = text.find("://[").and_then(|at| Some(at + text.get(at..)?.find(']')? + 1)).unwrap_or(0);
+    let end = within + text.get(within..)?.find(']')?;
+    Some((text.get(..end)?, text.get(end + 1..)?))
 }
 
 /// Host with port, and path, of an address; of a bucket as if it were in path style, without region.

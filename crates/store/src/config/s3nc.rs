@@ -5,6 +5,9 @@ use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Those that S3netCDF4 has.
+const BACKENDS: [&str; 2] = ["s3aioFileObject", "s3FileObject"];
+
 /// Reads `S3_NC_CONFIG`, else `~/.s3nc.json`. Whatever is wrong with it is a warning.
 pub(super) fn read(settings: &mut Settings) {
     let Some(path) = settings.environment.file("S3_NC_CONFIG", ".s3nc.json") else { return };
@@ -40,6 +43,9 @@ struct File<'a> {
 
 impl File<'_> {
     fn members(&mut self, members: &Map<String, Json>) {
+        if !members.contains_key("version") {
+            self.warn("version", "is not given: read as 9");
+        }
         // Hosts name backends.
         if let Some(backends) = members.get("backends") {
             self.each("backends", backends, Self::backend);
@@ -82,9 +88,14 @@ impl File<'_> {
         let origin = self.origin(name);
         let mut host = Host::new(origin);
         self.settings_of(name, value, &mut |key, text| host.set(key, text));
-        // The usual ones need no settings.
-        if let Some(transfer) = host.backend.as_ref().and_then(|backend| self.backends.get(backend)) {
-            host.transfer.or(transfer);
+        match host.backend.as_ref().map(|backend| (backend, self.backends.get(backend))) {
+            Some((_, Some(transfer))) => host.transfer.or(transfer),
+            // The usual ones need no settings.
+            Some((backend, None)) if !BACKENDS.contains(&backend.as_str()) => {
+                let why = format!("{backend:?} is not among the backends: its settings are the usual ones");
+                self.warn(&format!("{name}.backend"), &why);
+            }
+            _ => {}
         }
         let alias = name.split_once("://").map_or(name, |(_, alias)| alias).trim_end_matches('/');
         match host.fault() {

@@ -18,7 +18,8 @@ impl Settings {
     pub fn shown(&self) -> Vec<Shown> {
         let keys = self.entries.iter().map(|(key, value)| {
             let text = value.value.to_string();
-            let value_shown = if *key == Key::HttpProxy { without_password(&text) } else { text };
+            let may_have_password = matches!(key, Key::HttpProxy | Key::Endpoint);
+            let value_shown = if may_have_password { without_password(&text) } else { text };
             Shown { name: key.name().to_owned(), value: value_shown, origin: value.origin.clone() }
         });
         let hosts = self.hosts.iter().flat_map(|(alias, host)| of_host(alias, host));

@@ -1,6 +1,7 @@
 //! Datasets in object stores: the many forms of their URLs (`nczarr.md` 8.8).
-use super::{Scheme, Url};
+use super::{Scheme, Url, amazon};
 use ncirrus_layout::{Error, Result};
+use std::borrow::Cow;
 
 /// A bucket (or container) of an object store, and a key in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +33,6 @@ pub enum Provider {
     Azure,
 }
 
-const AMAZON: &str = "amazonaws.com";
 const GOOGLE: &str = "storage.googleapis.com";
 
 impl Provider {
@@ -49,22 +49,30 @@ impl Provider {
 impl Bucket {
     pub(super) fn of(url: &Url) -> Result<Option<Self>> {
         let modes = url.fragment().modes();
+        let host = url.host().to_ascii_lowercase();
+        let may_be_amazon = url.port().is_none() && (url.is_http() || url.scheme() == Scheme::S3);
+        if let Some(server) = amazon::server(&host).filter(|_| may_be_amazon) {
+            return Self::at_amazon(url, server).map(Some);
+        }
         match url.scheme() {
             Scheme::S3 if is_server(url) => {
                 let scheme = if is_near(url) { "http" } else { "https" };
-                Self::at_server(url, &format!("{scheme}://{}", place(url))).map(Some)
+                let endpoint = Some(format!("{scheme}://{}", place(url)));
+                Self::in_path(url, Provider::S3, endpoint).map(Some)
             }
             Scheme::S3 => Self::named(url, Provider::S3).map(Some),
             Scheme::Gs => Self::named(url, Provider::Gcs).map(Some),
             Scheme::Azure => Self::in_account(url).map(Some),
             Scheme::Http | Scheme::Https => {
-                let host = url.host().to_ascii_lowercase();
-                let is_amazon = host == AMAZON || host.ends_with(".amazonaws.com");
                 if host == GOOGLE {
-                    return Self::path_style(url, Provider::Gcs, None, url.port().is_none()).map(Some);
+                    return Self::in_path(url, Provider::Gcs, url.port().map(|_| endpoint(url, url.host())))
+                        .map(Some);
                 }
-                if is_amazon || modes.contains("s3") || modes.contains("gs3") {
-                    return Self::of_host(url, &host, is_amazon);
+                if let Some(labels) = host.strip_suffix(GOOGLE).and_then(|front| front.strip_suffix('.')) {
+                    return Self::in_host(url, Provider::Gcs, labels.split('.').count()).map(Some);
+                }
+                if modes.contains("s3") || modes.contains("gs3") {
+                    return Self::of_host(url, &host).map(Some);
                 }
                 Ok(None)
             }
@@ -86,26 +94,36 @@ impl Bucket {
         }
     }
 
-    /// `s3://server/bucket/key`: the bucket is the first segment of the path.
-    fn at_server(url: &Url, endpoint: &str) -> Result<Self> {
-        let path = url.path().trim_start_matches('/');
+    /// Forms 1 to 4, and the same with `s3://`.
+    fn at_amazon(url: &Url, server: amazon::Server<'_>) -> Result<Self> {
+        let found = match server.bucket_labels {
+            0 => Self::in_path(url, Provider::S3, None)?,
+            labels => Self::in_host(url, Provider::S3, labels)?,
+        };
+        let region = server.region.map(str::to_owned).or(found.region);
+        Ok(Self { region, ..found })
+    }
+
+    /// The bucket is the first labels of the provider's own host.
+    fn in_host(url: &Url, provider: Provider, labels: usize) -> Result<Self> {
+        let name = first_labels(url.host(), labels);
+        let (region, key) = (region_of(url), key_of(&decoded(url)));
+        Self::checked(url, Self { provider, endpoint: None, region, name, account: None, key, alias: None })
+    }
+
+    /// The bucket is the first segment of the path.
+    fn in_path(url: &Url, provider: Provider, endpoint: Option<String>) -> Result<Self> {
+        let path = decoded(url);
+        let path = path.trim_start_matches('/');
         let (name, key) = path.split_once('/').unwrap_or((path, ""));
-        let host = url.host().to_ascii_lowercase();
-        let is_amazon = url.port().is_none() && host.ends_with(".amazonaws.com");
-        let region = host.strip_prefix("s3.").and_then(|rest| rest.strip_suffix(".amazonaws.com"));
-        let region = region.filter(|_| is_amazon).map(str::to_owned).or_else(|| region_of(url));
-        let endpoint = (!is_amazon).then(|| endpoint.to_owned());
-        let (name, key) = (name.to_owned(), key_of(key));
-        Self::checked(
-            url,
-            Self { provider: Provider::S3, endpoint, region, name, account: None, key, alias: None },
-        )
+        let (name, key, region) = (name.to_owned(), key.trim_end_matches('/').to_owned(), region_of(url));
+        Self::checked(url, Self { provider, endpoint, region, name, account: None, key, alias: None })
     }
 
     /// `s3://alias/bucket/key`, of an alias for a server.
-    pub(crate) fn of_alias(url: &Url, endpoint: &str) -> Result<Self> {
-        let alias = Some(url.host().to_owned());
-        Ok(Self { alias, ..Self::at_server(url, endpoint)? })
+    pub(crate) fn of_alias(url: &Url, alias: &str, endpoint: &str) -> Result<Self> {
+        let alias = Some(alias.to_owned());
+        Ok(Self { alias, ..Self::in_path(url, Provider::S3, Some(endpoint.to_owned()))? })
     }
 
     /// `scheme://bucket/key`.
@@ -141,50 +159,21 @@ impl Bucket {
         )
     }
 
-    /// Forms 1 to 4 and 8 to 10: the labels of the host tell bucket and region.
-    fn of_host(url: &Url, host: &str, is_amazon: bool) -> Result<Option<Self>> {
+    /// Forms 8 to 10: the labels of the host tell bucket and region.
+    fn of_host(url: &Url, host: &str) -> Result<Self> {
         let labels: Vec<&str> = host.split('.').collect();
-        let own = is_amazon && url.port().is_none();
         let s3 = labels.iter().rposition(|label| *label == "s3");
         let after = labels.iter().skip(s3.map_or(labels.len(), |at| at + 1));
         let after: Vec<&str> = after.copied().filter(|label| *label != "dualstack").collect();
-        let region =
-            after.first().filter(|label| after.len() > 2 && !(own && **label == "amazonaws")).copied();
-        match s3 {
-            Some(at) if at > 0 && (is_amazon || after.len() > 1) => {
-                let name = first_labels(url.host(), at);
+        let region = after.first().filter(|_| after.len() > 2).map(|label| (*label).to_owned());
+        let found = match s3 {
+            Some(at) if at > 0 && after.len() > 1 => {
                 let server = labels.get(at..).unwrap_or_default().join(".");
-                let endpoint = (!own).then(|| endpoint(url, &server));
-                let region = region.map(str::to_owned).or_else(|| region_of(url));
-                let key = key_of(&percent_decoded(url.path()));
-                let provider = Provider::S3;
-                Self::checked(url, Self { provider, endpoint, region, name, account: None, key, alias: None })
-                    .map(Some)
+                Self { endpoint: Some(endpoint(url, &server)), ..Self::in_host(url, Provider::S3, at)? }
             }
-            None if is_amazon => Ok(None),
-            _ => Self::path_style(url, Provider::S3, region, own).map(Some),
-        }
-    }
-
-    /// The bucket is the first segment of the path.
-    fn path_style(url: &Url, provider: Provider, region: Option<&str>, own: bool) -> Result<Self> {
-        let path = percent_decoded(url.path());
-        let path = path.trim_start_matches('/');
-        let (name, key) = path.split_once('/').unwrap_or((path, ""));
-        let endpoint = (!own).then(|| endpoint(url, url.host()));
-        let region = region.map(str::to_owned).or_else(|| region_of(url));
-        Self::checked(
-            url,
-            Self {
-                provider,
-                endpoint,
-                region,
-                name: name.to_owned(),
-                account: None,
-                key: key_of(key),
-                alias: None,
-            },
-        )
+            _ => Self::in_path(url, Provider::S3, Some(endpoint(url, url.host())))?,
+        };
+        Ok(Self { region: region.or(found.region), ..found })
     }
 
     fn checked(url: &Url, bucket: Self) -> Result<Self> {
@@ -223,8 +212,14 @@ fn region_of(url: &Url) -> Option<String> {
     url.fragment().region().map(str::to_owned)
 }
 
+/// The path after its first slash: a second one belongs to the key.
 fn key_of(path: &str) -> String {
-    path.trim_matches('/').to_owned()
+    path.strip_prefix('/').unwrap_or(path).trim_end_matches('/').to_owned()
+}
+
+/// The path of a URL: escapes are those of the web; the schemes of stores have none.
+fn decoded(url: &Url) -> Cow<'_, str> {
+    if url.is_http() { Cow::Owned(percent_decoded(url.path())) } else { Cow::Borrowed(url.path()) }
 }
 
 /// Scheme, host and port; `http` is kept when given.

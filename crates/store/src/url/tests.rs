@@ -79,11 +79,30 @@ fn schemes(#[case] text: &str, #[case] scheme: Scheme, #[case] expected: &[&str]
 
 #[rstest]
 #[case("http:///x", "url has no host")]
-#[case("http://h:port/x", "port \"port\" is not a number")]
+#[case("http://h:port/x", "port \"port\" is no number up to 65535")]
+#[case("http://h:65536/x", "port \"65536\" is no number up to 65535")]
+#[case("http://[::1/x", "a host in brackets is written [::1] or [::1]:port")]
+#[case("http://[::1]x/x", "a host in brackets is written [::1] or [::1]:port")]
+#[case("http://u:@:80/x", "url has no host")]
 #[case("", "address is empty")]
 #[case("a\0b", "\"a\\0b\" contains a NUL")]
 fn bad_urls(#[case] text: &str, #[case] message: &str) {
     assert_eq!(Url::parse(text).unwrap_err().message(), message);
+}
+
+#[rstest]
+#[case("https://me:hunter/2@h.org/x")]
+#[case("https://me:hunter?2@h.org/x")]
+#[case("https://me:hunter#2@h.org/x")]
+fn a_password_that_is_cut_in_two_is_not_shown_as_a_port(#[case] text: &str) {
+    let message = Url::parse(text).unwrap_err().message().to_owned();
+    assert!(message.contains("%2F") && !message.contains("hunter"), "{message}");
+}
+
+#[test]
+fn user_and_password_have_escapes() {
+    let url = parsed("https://a%40b.org:p%3A%2F%23@h.org/x");
+    assert_eq!(url.credentials(), Some(("a@b.org", Some("p:/#"))));
 }
 
 #[rstest]
@@ -93,9 +112,22 @@ fn bad_urls(#[case] text: &str, #[case] message: &str) {
 #[case("https://bkt.s3.dualstack.eu-west-1.amazonaws.com/a", "s3://bkt", Some("eu-west-1"), "a")]
 #[case("https://s3.eu-west-1.amazonaws.com/bkt/a/b", "s3://bkt", Some("eu-west-1"), "a/b")]
 #[case("https://s3.amazonaws.com/bkt/a%20b", "s3://bkt", None, "a b")]
+#[case("https://s3.amazonaws.com/bkt/a+b%2Bc%23%3F%", "s3://bkt", None, "a+b+c#?%")]
+#[case("https://s3.cn-north-1.amazonaws.com.cn/bkt/a", "s3://bkt", Some("cn-north-1"), "a")]
+#[case("https://s3-us-gov-west-1.amazonaws.com/bkt/a", "s3://bkt", Some("us-gov-west-1"), "a")]
+#[case("https://my.bkt.s3-us-west-2.amazonaws.com/a", "s3://my.bkt", Some("us-west-2"), "a")]
+#[case("https://bkt.s3-accelerate.amazonaws.com/a", "s3://bkt", None, "a")]
+#[case("https://s3-eu-west-1.s3.amazonaws.com/a", "s3://s3-eu-west-1", None, "a")]
+#[case("s3://bkt.s3.eu-west-1.amazonaws.com/a%20b/c", "s3://bkt", Some("eu-west-1"), "a%20b/c")]
+#[case("s3://s3.dualstack.eu-west-1.amazonaws.com/bkt/a", "s3://bkt", Some("eu-west-1"), "a")]
+#[case("s3://bkt/a b+c%20d:e", "s3://bkt", None, "a b+c%20d:e")]
+#[case("s3://bkt/\u{e9}//x/", "s3://bkt", None, "\u{e9}//x")]
+#[case("s3://bkt//a", "s3://bkt", None, "/a")]
+#[case("s3://localhost:9000/bkt//a//", "http://localhost:9000/bkt", None, "/a")]
 #[case("s3://bkt/a/b#aws.region=us-west-2", "s3://bkt", Some("us-west-2"), "a/b")]
 #[case("s3://bkt", "s3://bkt", None, "")]
 #[case("https://storage.googleapis.com/bkt/a", "gs://bkt", None, "a")]
+#[case("https://my.bkt.storage.googleapis.com/a%20b", "gs://my.bkt", None, "a b")]
 #[case("gs3://bkt/a", "gs://bkt", None, "a")]
 #[case("gs://bkt/a", "gs://bkt", None, "a")]
 #[case("https://h.org/bkt/a#mode=s3", "https://h.org/bkt", None, "a")]
@@ -129,6 +161,8 @@ fn buckets(#[case] text: &str, #[case] address: &str, #[case] region: Option<&st
 #[case("https://h.org/bkt/a")]
 #[case("https://elsewhere.amazonaws.com/x")]
 #[case("https://amazonaws.com.evil.org/x")]
+#[case("https://bkt.s3-website-eu-west-1.amazonaws.com/x")]
+#[case("https://point-1.s3-accesspoint.eu-west-1.amazonaws.com/x")]
 #[case("/a/b")]
 fn no_buckets(#[case] text: &str) {
     assert_eq!(parsed(text).bucket().unwrap(), None);
@@ -197,6 +231,14 @@ fn secrets_are_never_shown() {
     assert_eq!(url.credentials(), Some(("me", Some("hunter2"))));
     assert_eq!(url.query(), Some("X-Amz-Signature=hunter2"));
     assert_eq!(url.port(), Some(8443));
+}
+
+#[test]
+fn a_container_is_no_secret() {
+    let text = "abfs://box@acc.dfs.core.windows.net/a";
+    assert_eq!(parsed(text).to_string(), text.replace("abfs", "az"));
+    let again = parsed(&parsed(text).to_string());
+    assert_eq!(again.bucket().unwrap(), parsed(text).bucket().unwrap());
 }
 
 #[test]

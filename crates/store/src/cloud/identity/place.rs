@@ -80,7 +80,10 @@ impl Asked<'_> {
         }
         match configured() {
             Some((server, why)) => checked(server, why),
-            None => Ok(Told::new(format!("https://s3.{region}.amazonaws.com"), "Amazon's own")),
+            None => {
+                let china = if region.starts_with("cn-") { ".cn" } else { "" };
+                Ok(Told::new(format!("https://s3.{region}.amazonaws.com{china}"), "Amazon's own"))
+            }
         }
     }
 

@@ -46,6 +46,36 @@ base = "/data"
 }
 
 #[test]
+fn lists_are_taken_where_there_may_be_several() {
+    let text = "memory = [1, 2]\n[http]\nno_proxy = [\"a.org\", \"b.org\"]\n";
+    let settings = gathered(&home(&[(PLACE, text)]), &[]);
+    assert_eq!(settings.text(Key::HttpNoProxy), Some("a.org,b.org"));
+    assert_eq!(settings.warnings().len(), 1);
+}
+
+#[rstest]
+#[case("s3://bkt/a?X-Sig=hunter2", Some("only versionId="))]
+#[case("s3://bkt/a?hunter2", Some("only versionId="))]
+#[case("s3://bkt/a?versionId=1&x=hunter2", Some("only versionId="))]
+#[case("az://box/a?sig=hunter2", Some("only versionId="))]
+#[case("s3://AKIA:hunter2@bkt/a", Some("name a profile"))]
+#[case("gs://me:hunter2@bkt/a", Some("name a profile"))]
+#[case("s3://lab/bkt/a?x", Some("only versionId="))]
+#[case("s3://bkt/a?versionId=1", None)]
+#[case("s3://bkt/a?", None)]
+#[case("abfs://box@acc.dfs.core.windows.net/a", None)]
+#[case("https://bkt.s3.amazonaws.com/a?X-Amz-Signature=hunter2", None)]
+fn nothing_in_the_address_of_a_bucket_is_left_out_without_a_word(
+    #[case] address: &str,
+    #[case] says: Option<&str>,
+) {
+    let settings = gathered(&home(&[(PLACE, "[hosts.lab]\nurl = \"http://127.0.0.1:1\"\n")]), &[]);
+    let told = settings.bucket(&Url::parse(address).unwrap()).err().map(|error| error.to_string());
+    assert_eq!(told.is_some(), says.is_some(), "{told:?}");
+    assert!(told.iter().all(|told| told.contains(says.unwrap()) && !told.contains("hunter2")), "{told:?}");
+}
+
+#[test]
 fn mistakes_are_told_and_the_rest_is_read() {
     let text = "memroy = 1\nmemory = \"lots\"\ntimeout = 2\n[hosts.bad]\nregion = \"x\"\n[hosts.odd]\nurl = \"h\"\ncolour = 1\n";
     let home = home(&[(PLACE, text)]);

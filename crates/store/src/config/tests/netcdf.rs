@@ -70,6 +70,39 @@ fn keys_for_http_become_settings() {
 }
 
 #[test]
+fn a_line_for_no_url_is_left_out_and_told() {
+    let home = home(&[(".ncrc", "[h.org]A=1\n[https://h.org:x]A=2\n[]A=3\n[https://[::1]:80/p]A=4\n")]);
+    let settings = gathered(&home, &[]);
+    assert_eq!(rc(&settings, "A", "https://h.org"), None);
+    assert_eq!(rc(&settings, "A", "https://[::1]:80/p"), Some("4"));
+    let places: Vec<_> = settings.warnings().iter().filter_map(|told| told.split(": ").next()).collect();
+    let expected = [1, 2, 3].map(|line| format!("{}:{line}", home.path().join(".ncrc").display()));
+    assert_eq!(places, expected);
+}
+
+#[test]
+fn a_single_file_that_is_not_there_is_told() {
+    let settings = gathered(&home(&[]), &[("NCRCENV_RC", "/nowhere/rc")]);
+    assert_eq!(settings.warnings(), ["/nowhere/rc: no such file (NCRCENV_RC)"]);
+}
+
+#[rstest]
+#[case("60/10", 60)]
+#[case("on", 90)]
+#[case("7", 7)]
+fn keepalive_is_written_as_netcdf_has_it(#[case] text: &str, #[case] seconds: u64) {
+    let settings = gathered(&home(&[(".ncrc", &format!("HTTP.KEEPALIVE={text}"))]), &[]);
+    assert_eq!(settings.duration(Key::HttpKeepalive), Some(Duration::from_secs(seconds)));
+}
+
+#[test]
+fn a_wait_of_nothing_is_not_taken() {
+    let settings = gathered(&home(&[(".ncrc", "HTTP.TIMEOUT=0")]), &[("NCIRRUS_CONNECT_TIMEOUT", "0s")]);
+    let waits = [Key::Timeout, Key::ConnectTimeout].map(|key| settings.duration(key));
+    assert_eq!((waits, settings.warnings().len()), ([None, None], 2));
+}
+
+#[test]
 fn plugins_are_not_taken_from_the_current_folder() {
     let home = home(&[("here/.ncrc", "PLUGIN.PATH=/evil")]);
     let environment = Environment::default().at_home(home.path()).in_folder(home.path().join("here"));

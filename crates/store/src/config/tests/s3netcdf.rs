@@ -72,6 +72,36 @@ fn mistakes_are_told_and_the_rest_is_read() {
 }
 
 #[test]
+fn an_alias_may_have_a_port() {
+    let text = r#"{"version": "9", "hosts": {"s3://lab:9000": {"url": "http://127.0.0.1:7"}}}"#;
+    let settings = gathered(&home(&[(".s3nc.json", text)]), &[]);
+    let endpoint = |url: &str| settings.bucket(&Url::parse(url).unwrap()).unwrap().unwrap().endpoint;
+    assert_eq!(endpoint("s3://lab:9000/bucket/key").as_deref(), Some("http://127.0.0.1:7"));
+    assert_eq!(endpoint("s3://lab:9001/bucket/key").as_deref(), Some("http://lab:9001"));
+}
+
+#[test]
+fn a_backend_that_is_not_there_is_told() {
+    let host = |backend: &str| format!(r#"{{"url": "http://h", "backend": "{backend}"}}"#);
+    let text = format!(
+        r#"{{"version": "9", "hosts": {{"s3://a": {}, "s3://b": {}}}}}"#,
+        host("s3FileObject"),
+        host("s3fileobject")
+    );
+    let settings = gathered(&home(&[(".s3nc.json", &text)]), &[]);
+    let [warning] = settings.warnings() else { panic!("{:?}", settings.warnings()) };
+    assert!(warning.contains("s3://b.backend: \"s3fileobject\" is not among"), "{warning}");
+}
+
+#[test]
+fn a_mark_of_byte_order_does_no_harm() {
+    let text = "\u{feff}{\"version\": \"9\", \"cache_location\": \"/c\"}";
+    let settings = gathered(&home(&[(".s3nc.json", text), (".ncrc", "\u{feff}A=1")]), &[]);
+    assert_eq!(settings.path(Key::CacheFolder), Some(Path::new("/c")));
+    assert_eq!(settings.rc("A", &Url::parse("s3://b/k").unwrap()).map(|value| value.value), Some("1"));
+}
+
+#[test]
 fn a_broken_file_is_a_warning_with_its_place() {
     let home = home(&[(".s3nc.json", "{\n\"hosts\": hunter2"), (".ncrc", "HTTP.TIMEOUT=3")]);
     let settings = gathered(&home, &[]);

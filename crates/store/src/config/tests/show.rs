@@ -3,7 +3,8 @@ use super::*;
 
 #[test]
 fn secrets_are_never_shown() {
-    let toml = "[http]\nproxy = \"http://u:hunter2@p:1\"\n[http.hosts.h]\nuser = \"u\"\npassword = \"hunter2\"\n\
+    let toml = "endpoint = \"https://u:hunter2@e:1/x\"\n[http]\nproxy = \"http://u:hunter2@p:1\"\n[http.hosts.h]\nuser = \"u\"\npassword = \"hunter2\"\n\
+        [http.hosts.b]\nbearer_variable = \"hunter2\"\n\
         [hosts.s]\nurl = \"http://u:hunter2@s:1\"\naccess_key = \"AKIAEXAMPLEhunter2LAST\"\nsecret_key = \"hunter2\"\n\
         session_token = \"hunter2\"\n";
     let rc =
@@ -21,6 +22,7 @@ fn secrets_are_never_shown() {
         .collect();
     let shown = shown.join("\n");
     assert!(shown.contains("hosts.s.access_key = ***LAST"), "{shown}");
+    assert!(shown.contains("endpoint = https://e:1/x"), "{shown}");
     assert!(shown.contains("http.proxy = http://p:1"), "{shown}");
     let login = settings.login(&Url::parse("https://h/").unwrap());
     let all =
