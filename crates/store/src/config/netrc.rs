@@ -9,37 +9,43 @@ pub(super) struct Login {
     pub(super) password: Option<Secret>,
 }
 
-/// Users and passwords by host. `default` is left out: it would give a password to whoever asks.
+/// Users and passwords by host, of the first entry of each. `default` is left out: it would give a password to whoever
+/// asks.
 pub(super) fn parse(text: &str) -> BTreeMap<String, Login> {
     let mut found = BTreeMap::new();
-    let mut host: Option<String> = None;
+    let mut entry: Option<(String, Login)> = None;
     let mut words = Words(text);
     while let Some(word) = words.next() {
-        match word.as_str() {
-            "machine" => host = words.next().map(|name| name.to_ascii_lowercase()),
-            "default" => host = None,
+        let is_value = matches!(word.as_str(), "machine" | "login" | "password" | "account");
+        let value = if is_value { words.value() } else { None };
+        match (word.as_str(), value) {
+            ("machine", host) => {
+                keep(&mut found, entry.take());
+                let new = Login { user: String::new(), password: None };
+                entry = host.map(|host| (host.to_ascii_lowercase(), new));
+            }
+            ("default", _) => keep(&mut found, entry.take()),
             // A macro goes to the next empty line.
-            "macdef" => words.skip_to("\n\n"),
-            "login" | "password" | "account" => {
-                let Some(value) = words.next() else { break };
-                let Some(host) = &host else { continue };
-                let new = || Login { user: String::new(), password: None };
-                let login: &mut Login = found.entry(host.clone()).or_insert_with(new);
-                match word.as_str() {
-                    "login" => login.user = value,
-                    "password" => login.password = Some(Secret::new(value)),
-                    _ => {}
-                }
+            ("macdef", _) => words.skip_to("\n\n"),
+            ("login", Some(user)) => entry.iter_mut().for_each(|(_, login)| login.user.clone_from(&user)),
+            ("password", Some(password)) => {
+                entry.iter_mut().for_each(|(_, login)| login.password = Some(Secret::new(password.as_str())));
             }
             _ => {}
         }
     }
-    found.retain(|_, login| !login.user.is_empty());
+    keep(&mut found, entry);
     found
 }
 
-/// Words between blanks, or in double quotes with backslashes; comments go from `#` at the start of a word to the end of
-/// the line.
+fn keep(found: &mut BTreeMap<String, Login>, entry: Option<(String, Login)>) {
+    if let Some((host, login)) = entry.filter(|(_, login)| !login.user.is_empty()) {
+        found.entry(host).or_insert(login);
+    }
+}
+
+/// Words between blanks, or in double quotes with backslashes; comments go from `#` at the start of a keyword to the end
+/// of the line.
 struct Words<'a>(&'a str);
 
 impl Words<'_> {
@@ -52,22 +58,28 @@ impl Iterator for Words<'_> {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
-        loop {
+        self.0 = self.0.trim_start();
+        while self.0.starts_with('#') {
+            self.skip_to("\n");
             self.0 = self.0.trim_start();
-            match self.0.chars().next()? {
-                '#' => self.skip_to("\n"),
-                '"' => return Some(self.quoted()),
-                _ => break,
-            }
         }
-        let end = self.0.find(char::is_whitespace).unwrap_or(self.0.len());
-        let (word, rest) = self.0.split_at(end);
-        self.0 = rest;
-        Some(word.to_owned())
+        self.value()
     }
 }
 
 impl Words<'_> {
+    /// The next word, whatever it starts with.
+    fn value(&mut self) -> Option<String> {
+        self.0 = self.0.trim_start();
+        if self.0.starts_with('"') {
+            return Some(self.quoted());
+        }
+        let end = self.0.find(char::is_whitespace).unwrap_or(self.0.len());
+        let (word, rest) = self.0.split_at(end);
+        self.0 = rest;
+        (!word.is_empty()).then(|| word.to_owned())
+    }
+
     fn quoted(&mut self) -> String {
         let mut word = String::new();
         let mut letters = self.0.chars();

@@ -25,6 +25,17 @@ fn users_come_from_netrc_by_host_and_default_is_not_used() {
 }
 
 #[test]
+fn the_first_entry_of_a_host_counts_and_passwords_start_as_they_like() {
+    let text = "machine h.org login one password #1 account \"#\"\n# machine x.org login x password x\n\
+        machine h.org login two\nmachine y.org password default login y";
+    let home = home(&[(".netrc", text)]);
+    let settings = gathered(&home, &[]);
+    assert_eq!(login(&settings, "https://h.org/x"), basic("one", "#1"));
+    assert_eq!(login(&settings, "https://x.org/x"), None);
+    assert_eq!(login(&settings, "https://y.org/x"), basic("y", "default"));
+}
+
+#[test]
 fn the_nearest_source_counts() {
     let toml = "[http.hosts.\"h.org\"]\nbearer_variable = \"TOKEN\"\n";
     let rc = "[https://h.org]HTTP.CREDENTIALS.USER=rc\n[https://h.org]HTTP.CREDENTIALS.PASSWORD=pw\n\
