@@ -77,34 +77,40 @@ impl Profiles {
     }
 
     /// Takes over the sections of a file: `[name]`, `[profile name]`, `[sso-session name]` or `[services name]`, then
-    /// `key = value`. Comments start with `#` or `;`. What is indented belongs to the key above.
+    /// `key = value`. Comments start with `#` or `;`. What is indented more than the key above belongs to it.
     pub(super) fn take(&mut self, text: &str, path: &Path) {
         let mut section: Option<(Section, String)> = None;
-        let mut block: Option<String> = None;
+        // The key above: how far it is indented, and its name where it has no value.
+        let mut above: Option<(usize, Option<String>)> = None;
         for (at, line) in text.lines().enumerate() {
-            let is_indented = line.starts_with([' ', '\t']);
             let content = line.trim();
             if content.is_empty() || content.starts_with(['#', ';']) {
                 continue;
             }
-            if let Some(header) = content.strip_prefix('[').filter(|_| !is_indented) {
+            let indent = line.len() - line.trim_start().len();
+            let is_below = above.as_ref().is_some_and(|(above, _)| indent > *above);
+            if let Some(header) = content.strip_prefix('[').filter(|_| !is_below) {
                 section = header.split_once(']').and_then(|(header, _)| named(header));
-                block = None;
+                above = None;
                 if let Some(name) = &section {
                     self.sections.entry(name.clone()).or_default();
                 }
                 continue;
             }
             let settings = section.as_ref().and_then(|name| self.sections.get_mut(name));
-            let (Some(settings), Some((key, value))) = (settings, content.split_once('=')) else { continue };
+            let (Some(settings), Some((key, value))) = (settings, content.split_once(['=', ':'])) else {
+                continue;
+            };
             let origin = Some(Origin::File(path.to_owned(), Some(at + 1)));
-            match &block {
-                Some(block) if is_indented => settings.set(&format!("{block}.{}", key.trim()), value, origin),
+            match &above {
+                Some((_, Some(block))) if is_below => {
+                    settings.set(&format!("{block}.{}", key.trim()), value, origin);
+                }
                 // A value that goes on in the next line.
-                None if is_indented => {}
+                Some((_, None)) if is_below => {}
                 _ => {
                     settings.set(key, value, origin);
-                    block = value.trim().is_empty().then(|| key.trim().to_owned());
+                    above = Some((indent, value.trim().is_empty().then(|| key.trim().to_owned())));
                 }
             }
         }

@@ -54,6 +54,20 @@ fn profiles_have_the_syntax_of_amazon() {
 }
 
 #[test]
+fn indentation_counts_from_the_key_above() {
+    let text = "[profile a]\n  region = r\n  s3 =\n    endpoint_url = http://n\n\t\n  aws_access_key_id: AKIA\n\
+        \x20   more = of it\n output = json\n  [profile b]\n[profile c]\nregion = c\n  [profile d]\n";
+    let mut profiles = Profiles::default();
+    profiles.take(text, Path::new("config"));
+    let a = profiles.find(Section::Profile, "a").unwrap();
+    let keys = ["region", "s3.endpoint_url", "aws_access_key_id", "more", "output"];
+    let expected = [Some("r"), Some("http://n"), Some("AKIA"), None, Some("json")];
+    assert_eq!(keys.map(|key| a.value(key)), expected);
+    let names = ["b", "c", "d"].map(|name| profiles.find(Section::Profile, name).is_some());
+    assert_eq!(names, [false, true, false]);
+}
+
+#[test]
 fn nothing_secret_is_shown() {
     assert!(!format!("{:?}", profiles()).contains("abc=="));
 }
