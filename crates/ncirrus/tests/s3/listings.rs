@@ -1,0 +1,66 @@
+//! Datasets and objects of buckets are listed, on servers that check signatures.
+use super::places::Place;
+use super::server::Server;
+use ncirrus::places::{self, KeysOptions, Kind, ListOptions};
+use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Session, Storage};
+
+fn create(url: &str, chunks: u64, kind: ncirrus::Kind, session: &Session) {
+    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let dataset = Dataset::create_with(url, &options, session).unwrap();
+    let root = dataset.root();
+    root.add_dimension("x", DimensionLen::Fixed(chunks)).unwrap();
+    let variable = root.add_variable("v", Atomic::Byte, &["x"]).unwrap();
+    if kind != ncirrus::Kind::Nc3 {
+        variable.set_storage(Storage::Chunked(vec![1]), Vec::new()).unwrap();
+    }
+    variable.write_all(&vec![1_i8; usize::try_from(chunks).unwrap()]).unwrap();
+    dataset.close().unwrap();
+}
+
+fn keys(url: &str, session: &Session) -> Vec<(String, Option<u64>)> {
+    let options = KeysOptions { sizes: true, ..KeysOptions::default() };
+    let keys = places::keys(url, &options, session).unwrap();
+    keys.map(|key| key.map(|key| (key.key, key.size)).unwrap()).collect()
+}
+
+#[test]
+fn datasets_and_objects_of_a_bucket_are_listed() {
+    for place in [Some(Place::here()), Place::moto().map(|(place, _)| place), Place::azurite()] {
+        let Some(place) = place else { continue };
+        let session = place.session();
+        create(&place.url("shelf/2024/tree"), 20, ncirrus::Kind::NcZarr, &session);
+        create(&place.url("shelf/a tree.zarr"), 1, ncirrus::Kind::Zarr3, &session);
+        create(&place.url("shelf/file.nc"), 1, ncirrus::Kind::Nc3, &session);
+        let options = ListOptions { recursive: true, ..ListOptions::default() };
+        let found = places::list(&place.url("shelf"), &options, &session).unwrap();
+        let found: Vec<_> = found.map(|found| found.map(|found| (found.path, found.kind)).unwrap()).collect();
+        let expected = [("2024/tree", Kind::Zarr2), ("a tree.zarr", Kind::Zarr3), ("file.nc", Kind::NetCdf3)];
+        assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)), "{}", place.name);
+
+        let all = keys(&place.url("shelf"), &session);
+        assert!(all.iter().all(|(_, size)| size.is_some()), "{all:?}");
+        for key in ["2024/tree/.zgroup", "2024/tree/v/.zarray", "a tree.zarr/zarr.json", "file.nc"] {
+            assert!(all.iter().any(|(known, _)| known == key), "{}: {key} in {all:?}", place.name);
+        }
+        let chunk = |number| (format!("2024/tree/v/{number}"), Some(1));
+        assert!((0..20).all(|number| all.contains(&chunk(number))), "{all:?}");
+
+        let nothing = places::keys(&place.url("shelves"), &KeysOptions::default(), &session);
+        assert_eq!(nothing.err().map(|error| error.kind()), Some(ErrorKind::NotFound), "{}", place.name);
+    }
+}
+
+#[test]
+fn long_listings_come_in_pages_and_short_ones_in_one() {
+    let server = Server::start();
+    let session = server.session();
+    create(&server.url("many"), 2100, ncirrus::Kind::NcZarr, &session);
+    let lists = || server.requests().iter().filter(|request| request.contains("list-type")).count();
+    lists();
+    let all = keys(&server.url("many"), &session);
+    let chunks = all.iter().filter(|(key, _)| key.starts_with("v/") && !key.starts_with("v/."));
+    assert_eq!(chunks.count(), 2100);
+    assert_eq!(lists(), all.len().div_ceil(1000));
+    assert!(keys(&server.url("many/v/77"), &session).contains(&(String::new(), Some(1))));
+    assert!(lists() <= 1);
+}
