@@ -10,4 +10,5 @@ mod aggregations {
     pub(crate) mod cost;
     pub(crate) mod faults;
     pub(crate) mod made;
+    mod texts;
 }

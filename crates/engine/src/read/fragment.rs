@@ -7,6 +7,7 @@ mod explain;
 mod fit;
 mod opened;
 mod recipe;
+mod texts;
 
 pub(crate) use check::Touched;
 pub(crate) use opened::Places;
@@ -20,10 +21,11 @@ use crate::session::Missing;
 use fit::Fit;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Error, ErrorKind, Fragment, FragmentAbsence, FragmentVariable, Result};
-use ncirrus_model::{NodeId, Region, Selection, Values, VarId};
+use ncirrus_model::{Atomic, NodeId, Region, Selection, Values, VarId};
 use recipe::Recipe;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use texts::Texts;
 
 /// A piece of a tile that a fragment fills.
 pub(crate) struct Part {
@@ -56,6 +58,15 @@ pub(crate) struct Source {
     name: String,
     /// What is done with its values; `None` where they are taken as they are.
     recipe: Option<Recipe>,
+    /// How its texts become those of the aggregated variable, where they are stored otherwise.
+    texts: Option<Texts>,
+}
+
+impl Source {
+    /// How it makes the tile of a fragment.
+    fn fit(&self, tile: Region, fragment: &Fragment) -> Result<Fit> {
+        Fit::of_fragment(tile, &self.dataset.definitions().shape(self.variable), fragment, self.texts)
+    }
 }
 
 impl Reading<'_> {
@@ -150,8 +161,19 @@ impl Reading<'_> {
             return Err(Error::malformed(format!("no variable {wanted} in {name}")).at_object(dataset.root()));
         };
         nesting.check_new(dataset.root(), &dataset.definitions().variable_path(variable))?;
-        let recipe = self.recipe(&dataset, variable, fragment).await?;
-        Ok(Some(Source { dataset, variable, name, recipe }))
+        let texts = self.types(&dataset, variable).and_then(|(from, to)| Texts::new(from, to));
+        let recipe = match texts {
+            Some(_) => None,
+            None => self.recipe(&dataset, variable, fragment).await?,
+        };
+        Ok(Some(Source { dataset, variable, name, recipe, texts }))
+    }
+
+    /// The type that a variable of another dataset has, and that of the aggregated variable.
+    fn types(&self, dataset: &Dataset, variable: VarId) -> Option<(Atomic, Atomic)> {
+        let model = dataset.definitions();
+        let from = model.base_atomic(model.variable(variable)?.ty)?;
+        Some((from, self.model.base_atomic(self.bound.ty)?))
     }
 
     /// What is done with the values of a variable; nothing with those that are no numbers.
@@ -161,11 +183,7 @@ impl Reading<'_> {
         variable: VarId,
         fragment: &Fragment,
     ) -> Result<Option<Recipe>> {
-        let model = dataset.definitions();
-        let ty = model.variable(variable).map(|variable| variable.ty);
-        let from = ty.and_then(|ty| model.base_atomic(ty));
-        let to = self.model.base_atomic(self.bound.ty);
-        let (Some(from), Some(to)) = (from, to) else { return Ok(None) };
+        let Some((from, to)) = self.types(dataset, variable) else { return Ok(None) };
         if !(from.is_numeric() && to.is_numeric()) {
             return match from == to {
                 true => Ok(None),
@@ -185,8 +203,7 @@ impl Reading<'_> {
         fragment: &Fragment,
         put: &Put<'_>,
     ) -> Result<()> {
-        let shape = source.dataset.definitions().shape(source.variable);
-        let fit = Fit::new(tile, &shape, fragment.axes.as_deref())?;
+        let fit = source.fit(tile, fragment)?;
         let nesting = self.context.nesting.of_fragment()?;
         for piece in piece.clone().cut(self.part_elements()) {
             let (selection, strides) = fit.selection(&piece)?;
@@ -194,7 +211,7 @@ impl Reading<'_> {
             let read = source.dataset.read_deep(source.variable, &selection, self.missing, nesting).await;
             let (values, report) = read?;
             self.take_report(report);
-            put(&piece, &strides, self.finished(values, source)?)?;
+            put(&piece, &strides, self.finished(fit.converted(values, &piece)?, source)?)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@ use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Storage, Values,
     Variable,
 };
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// The value of `v` at a step.
@@ -17,17 +18,17 @@ pub(crate) struct Made {
     pub(crate) steps: u64,
 }
 
-fn create(path: &Path, kind: Kind, session: &Session) -> Dataset {
+pub(crate) fn create(path: &Path, kind: Kind, session: &Session) -> Dataset {
     _ = std::fs::remove_file(path);
     let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
     Dataset::create_with(path.to_str().unwrap(), &options, session).unwrap()
 }
 
-fn texts(list: impl Iterator<Item = String>) -> Values {
+pub(crate) fn texts(list: impl Iterator<Item = String>) -> Values {
     Values::String(list.map(Some).collect())
 }
 
-fn set(variable: &Variable, name: &str, text: &str) {
+pub(crate) fn set(variable: &Variable, name: &str, text: &str) {
     variable.set_attribute(Attribute::text(name, text)).unwrap();
 }
 
@@ -105,6 +106,37 @@ pub(crate) fn text_fragment(path: &Path, text: &[u8], session: &Session) {
     root.add_dimension("time", DimensionLen::Fixed(text.len() as u64)).unwrap();
     let v = root.add_variable("v", Atomic::Char, &["time"]).unwrap();
     v.write_values(&Selection::all(&[text.len() as u64]), &Values::Char(text.to_vec())).unwrap();
+    dataset.close().unwrap();
+}
+
+/// A master of CFA-0.4 with `v`, and its partitions: where they start and end, shapes and names of files.
+pub(crate) fn master_04(
+    path: &Path,
+    (ty, dims): (Atomic, &[(&str, u64)]),
+    partitions: &[(&[[u64; 2]], &[u64], &str)],
+    session: &Session,
+) {
+    let dataset = create(path, Kind::Nc4, session);
+    let root = dataset.root();
+    for (name, len) in dims {
+        root.add_dimension(name, DimensionLen::Fixed(*len)).unwrap();
+    }
+    let names: Vec<&str> = dims.iter().map(|(name, _)| *name).collect();
+    let partition = |(number, (location, shape, file)): (usize, &(&[[u64; 2]], &[u64], &str))| {
+        let mut index = vec![0; names.len()];
+        index[0] = number;
+        let subarray = json!({"ncvar": "v", "file": file, "format": "netCDF", "shape": shape});
+        json!({"index": index, "location": location, "subarray": subarray})
+    };
+    let list: Vec<_> = partitions.iter().enumerate().map(partition).collect();
+    let mut matrix = vec![1; names.len()];
+    matrix[0] = partitions.len();
+    let array = json!({"pmshape": matrix, "pmdimensions": &names, "Partitions": list});
+    let v = root.add_variable("v", ty, &[]).unwrap();
+    for (name, text) in [("cf_role", "cfa_variable"), ("cfa_array", &array.to_string())] {
+        set(&v, name, text);
+    }
+    set(&v, "cfa_dimensions", &names.join(" "));
     dataset.close().unwrap();
 }
 

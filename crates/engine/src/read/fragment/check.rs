@@ -1,5 +1,4 @@
 //! Whether fragments are what they should be.
-use super::fit::Fit;
 use super::{Part, Reading, of_fragment};
 use crate::convert;
 use crate::read::mosaic::Pieces;
@@ -69,13 +68,13 @@ impl<'a> Reading<'a> {
         let source = self.fragment_source(&places, fragment).await?;
         let source = source.ok_or_else(|| Error::not_found("it is not there"))?;
         let model = source.dataset.definitions();
-        Fit::new(tile.clone(), &model.shape(source.variable), fragment.axes.as_deref())?;
+        source.fit(tile.clone(), fragment)?;
         let ty = model.variable(source.variable).map(|variable| variable.ty);
         let is_same = |ty| {
             let empty = convert::empty(model, ty);
             empty.is_ok_and(|values| convert::matches(self.model, self.bound.ty, &values))
         };
-        match source.recipe.is_some() || ty.is_some_and(is_same) {
+        match source.recipe.is_some() || source.texts.is_some() || ty.is_some_and(is_same) {
             true => source.dataset.bound(source.variable, &self.context.nesting).await.map(|_| ()),
             false => Err(Error::malformed("values of another type")),
         }

@@ -1,9 +1,8 @@
 //! The plan of a read of fragments.
-use super::fit::Fit;
 use super::{Group, Part, Reading, Source, of_fragment};
 use crate::plan::{Plan, PlannedSource};
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Fragment, Result};
+use ncirrus_layout::Result;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A variable, and what reading parts of it will do.
@@ -54,9 +53,7 @@ impl Reading<'_> {
     }
 
     async fn plan_source(&self, source: &Source, part: &Part) -> Result<Plan> {
-        let fragment: &Fragment = &part.fragment;
-        let shape = source.dataset.definitions().shape(source.variable);
-        let fit = Fit::new(part.tile.clone(), &shape, fragment.axes.as_deref())?;
+        let fit = source.fit(part.tile.clone(), &part.fragment)?;
         let (selection, _) = fit.selection(&part.piece)?;
         source.dataset.plan_deep(source.variable, &selection, self.context.nesting.of_fragment()?).await
     }

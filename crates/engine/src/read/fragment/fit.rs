@@ -2,15 +2,18 @@
 #[cfg(test)]
 mod tests;
 
+use super::texts::{self, Texts};
 use crate::read::mosaic::piece::{Axis, Piece};
-use ncirrus_layout::{Error, FragmentAxis, FragmentPart, Result};
-use ncirrus_model::{AxisSelection, Region, Selection};
+use ncirrus_layout::{Error, Fragment, FragmentAxis, FragmentPart, Result};
+use ncirrus_model::{AxisSelection, Region, Selection, Values};
 
 /// Which elements of a stored variable make a tile, and in which order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fit {
     tile: Region,
     axes: Vec<Stored>,
+    /// How its texts become those of the aggregated variable, and whether those that do not fit are errors.
+    texts: Option<(Texts, bool)>,
 }
 
 /// An axis of the stored variable.
@@ -28,9 +31,45 @@ enum Elements {
     Steps { first: u64, step: i64 },
     /// Those with these indices.
     Indices(Vec<u64>),
+    /// All of so many, which together are one element of the tile.
+    Joined(u64),
 }
 
 impl Fit {
+    /// How the variable of a fragment makes a tile.
+    ///
+    /// # Errors
+    /// `Malformed` with both shapes when it does not, or has another shape than the aggregation says.
+    pub(crate) fn of_fragment(
+        tile: Region,
+        shape: &[u64],
+        fragment: &Fragment,
+        texts: Option<Texts>,
+    ) -> Result<Self> {
+        check_declared(fragment.shape.as_deref(), shape, texts)?;
+        let axes = fragment.axes.as_deref();
+        let mut fit = match (texts, shape.split_last(), tile.start.split_last(), tile.count.split_last()) {
+            (Some(Texts::Joined), Some((len, outer)), _, _) => {
+                let axes = axes.map(|axes| axes.get(..outer.len()).unwrap_or(axes));
+                match Self::new(tile.clone(), outer, axes) {
+                    Ok(mut fit) => {
+                        fit.axes.push(Stored { axis: None, elements: Elements::Joined(*len) });
+                        fit
+                    }
+                    // Texts of one character have no axis for it.
+                    Err(_) => Self::new(tile, shape, fragment.axes.as_deref())?,
+                }
+            }
+            (Some(Texts::Spread), _, Some((_, start)), Some((_, count))) => {
+                let outer = Region { start: start.to_vec(), count: count.to_vec() };
+                Self { tile, ..Self::new(outer, shape, axes)? }
+            }
+            _ => Self::new(tile, shape, axes)?,
+        };
+        fit.texts = texts.map(|texts| (texts, fragment.rules.is_strict));
+        Ok(fit)
+    }
+
     /// How a variable of that shape makes a tile, with its axes as the aggregation describes them.
     ///
     /// # Errors
@@ -44,7 +83,7 @@ impl Fit {
             Some(_) => None,
             None => in_order(&tile.count, shape),
         };
-        Ok(Self { axes: axes.ok_or_else(unfit)?, tile })
+        Ok(Self { axes: axes.ok_or_else(unfit)?, tile, texts: None })
     }
 
     /// The stored elements of a piece of the tile, and how far apart in them those are that follow each other along
@@ -55,6 +94,10 @@ impl Fit {
     pub(crate) fn selection(&self, piece: &Piece) -> Result<(Selection, Vec<u64>)> {
         let mut selected = Vec::with_capacity(self.axes.len());
         for stored in &self.axes {
+            if let Elements::Joined(count) = stored.elements {
+                selected.push(AxisSelection::Slice { start: 0, count, stride: 1 });
+                continue;
+            }
             let axis = match stored.axis.and_then(|at| Some((piece.axes.get(at)?, self.tile.start.get(at)?)))
             {
                 Some((axis, start)) => stored.elements.selected(axis, *start),
@@ -66,13 +109,62 @@ impl Fit {
         }
         let mut strides = vec![0; piece.axes.len()];
         let mut stride = 1u64;
+        if let (Some((Texts::Spread, _)), Some(last)) = (self.texts, strides.last_mut()) {
+            *last = 1;
+            stride = piece.axes.last().map_or(1, Axis::count);
+        }
         for (stored, axis) in self.axes.iter().zip(&selected).rev() {
             if let Some(at) = stored.axis.and_then(|at| strides.get_mut(at)) {
                 *at = stride;
             }
-            stride = stride.saturating_mul(axis.count());
+            if !matches!(stored.elements, Elements::Joined(_)) {
+                stride = stride.saturating_mul(axis.count());
+            }
         }
         Ok((Selection::new(selected), strides))
+    }
+
+    /// The stored elements of a piece in the type of the aggregated variable, where that is another type of text.
+    ///
+    /// # Errors
+    /// `Malformed` for a text that does not fit, where that is an error.
+    pub(crate) fn converted(&self, values: Values, piece: &Piece) -> Result<Values> {
+        match (self.texts, piece.axes.last()) {
+            (Some((Texts::Joined, _)), _) => {
+                let len = self.axes.last().map_or(1, |last| match last.elements {
+                    Elements::Joined(len) => len,
+                    _ => 1,
+                });
+                texts::joined(values, len)
+            }
+            (Some((Texts::Spread, is_strict)), Some(wanted)) => {
+                let place = self.tile.start.last().copied().zip(self.tile.count.last().copied());
+                texts::spread(&values, wanted, place.unwrap_or_default(), is_strict)
+            }
+            _ => Ok(values),
+        }
+    }
+}
+
+/// Checks that a variable has the shape that the aggregation says, but for axes of one element and the axis of texts.
+fn check_declared(declared: Option<&[u64]>, shape: &[u64], texts: Option<Texts>) -> Result<()> {
+    let Some(declared) = declared else { return Ok(()) };
+    let are_equal = |one: &[u64], other: &[u64]| {
+        let wide = |shape: &[u64]| shape.iter().copied().filter(|len| *len != 1).collect::<Vec<_>>();
+        wide(one) == wide(other)
+    };
+    let outer = |shape: &[u64]| shape.split_last().map(|(_, outer)| outer.to_vec()).unwrap_or_default();
+    let fits = are_equal(declared, shape)
+        || match texts {
+            Some(Texts::Joined) => are_equal(declared, &outer(shape)),
+            Some(Texts::Spread) => are_equal(&outer(declared), shape),
+            None => false,
+        };
+    match fits {
+        true => Ok(()),
+        false => {
+            Err(Error::malformed(format!("its shape is {shape:?} where the aggregation says {declared:?}")))
+        }
     }
 }
 
@@ -140,6 +232,7 @@ impl Elements {
                 first.checked_add_signed(way)
             }
             Self::Indices(indices) => indices.get(usize::try_from(at).ok()?).copied(),
+            Self::Joined(_) => None,
         }
     }
 
@@ -153,6 +246,7 @@ impl Elements {
                 indices.reverse();
                 Self::Indices(indices)
             }
+            Self::Joined(_) => return None,
         })
     }
 
@@ -164,6 +258,7 @@ impl Elements {
                 self.index(0).is_some_and(inside) && self.index(count - 1).is_some_and(inside)
             }
             Self::Indices(indices) => indices.iter().all(|index| inside(*index)),
+            Self::Joined(_) => true,
         }
     }
 

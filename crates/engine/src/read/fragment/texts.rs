@@ -1,0 +1,64 @@
+//! Texts as strings and as arrays of characters (`cfa.md` 6.5), where a fragment and the aggregated variable differ.
+use crate::read::mosaic::piece::Axis;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::{Atomic, Strings, Values};
+
+/// How the texts of a fragment become those of the aggregated variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// Characters along a last axis, which the aggregated variable does not have, become strings.
+    Joined,
+    /// Strings become characters along a last axis, which the fragment does not have.
+    Spread,
+}
+
+impl Texts {
+    /// How texts of a type become those of another; `None` where they do not.
+    pub(crate) fn new(from: Atomic, to: Atomic) -> Option<Self> {
+        match (from, to) {
+            (Atomic::Char, Atomic::String) => Some(Self::Joined),
+            (Atomic::String, Atomic::Char) => Some(Self::Spread),
+            _ => None,
+        }
+    }
+}
+
+/// Characters, so many for each string, as strings: without NULs and blanks at the end.
+pub(super) fn joined(values: Values, len: u64) -> Result<Values> {
+    let Values::Char(characters) = values else { return Err(Error::internal("characters of another type")) };
+    let len = usize::try_from(len).unwrap_or(usize::MAX).max(1);
+    let text = |text: &[u8]| {
+        let end = text.iter().rposition(|byte| !matches!(byte, 0 | b' ')).map_or(0, |last| last + 1);
+        text.get(..end).unwrap_or_default().to_vec()
+    };
+    let mut strings = Strings::new();
+    characters.chunks(len).for_each(|characters| strings.push(Some(&text(characters))));
+    Ok(Values::String(strings))
+}
+
+/// Strings as characters, of each those that are wanted of `len` from the index `start` on; NULs follow the last one.
+///
+/// # Errors
+/// `Malformed` with the first string that is longer, where that is an error; else such a string is missing: empty.
+pub(super) fn spread(
+    values: &Values,
+    wanted: &Axis,
+    (start, len): (u64, u64),
+    is_strict: bool,
+) -> Result<Values> {
+    let Values::String(strings) = values else { return Err(Error::internal("strings of another type")) };
+    let at = |index: u64| usize::try_from(index.saturating_sub(start)).unwrap_or(usize::MAX);
+    let wanted: Vec<usize> = wanted.indices().into_iter().map(at).collect();
+    let mut characters = Vec::with_capacity(strings.len().saturating_mul(wanted.len()));
+    for text in strings.iter() {
+        let text = text.unwrap_or_default();
+        let fits = text.len() as u64 <= len;
+        if !fits && is_strict {
+            let text = String::from_utf8_lossy(text);
+            return Err(Error::malformed(format!("the text {text:?} has no place in {len} characters")));
+        }
+        let text = if fits { text } else { &[] };
+        characters.extend(wanted.iter().map(|at| text.get(*at).copied().unwrap_or(0)));
+    }
+    Ok(Values::Char(characters))
+}
