@@ -104,7 +104,7 @@ impl FragmentArray {
     }
 
     /// Where the fragments begin along each dimension.
-    fn starts(&self) -> Vec<Vec<u64>> {
+    pub fn starts(&self) -> Vec<Vec<u64>> {
         let along = |sizes: &Vec<u64>| {
             let mut next = 0u64;
             let start = |size: &u64| {

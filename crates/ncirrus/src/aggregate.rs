@@ -3,6 +3,7 @@
 //! An aggregation is a small dataset, the master, that says which parts of its variables lie in which other datasets,
 //! the fragments. [`aggregate`] makes one of files that are there; [`split`] makes one out of a dataset; [`relocate`]
 //! tells it that the fragments were moved.
+mod adding;
 mod arrange;
 mod each;
 mod existing;
@@ -19,6 +20,7 @@ mod units;
 mod writer;
 
 pub use each::Steps;
+pub use existing::master_options;
 pub use list::list;
 pub use master::MasterOptions;
 pub use names::Naming;

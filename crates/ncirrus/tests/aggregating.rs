@@ -3,6 +3,7 @@
 mod support;
 
 mod aggregating {
+    mod added;
     pub(crate) mod files;
     mod joined;
     mod killed;

@@ -1,7 +1,9 @@
 //! `ncirrus aggregate`: one dataset out of many files.
 use super::master::{MasterArgs, progress_bar};
 use clap::Args as ClapArgs;
-use ncirrus::aggregate::{AggregateOptions, Aggregation, Prepared, list, rebuild};
+use ncirrus::aggregate::{
+    AggregateOptions, Aggregation, MasterOptions, Prepared, list, master_options, rebuild,
+};
 use ncirrus::{Error, Result, Session};
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -38,7 +40,8 @@ pub(crate) struct Args {
     /// Do not compare the values of variables that do not lie along an axis; take the first file's.
     #[arg(long)]
     no_compare: bool,
-    /// Add the files to the aggregation that is there, along its axis; its own files are not looked at.
+    /// Add the files to the aggregation that is there, along the axes that it has (name them when it has one file); its
+    /// own files are not looked at. It stays of its kind and convention, and with --sort the files may lie anywhere.
     #[arg(long)]
     add: bool,
     /// Make a lost master anew of the fragments that `split` or S3netCDF4 wrote to this folder.
@@ -83,8 +86,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     if args.dry_run {
         return print(prepared.report());
     }
-    let mut master = args.master.options()?;
-    master.overwrite |= args.add;
+    let master = match args.add {
+        true => args
+            .master
+            .changing(MasterOptions { overwrite: true, ..master_options(&args.target, session)? })?,
+        false => args.master.options()?,
+    };
     let report = prepared.write(&args.target, &master, session)?;
     if args.quiet { Ok(ExitCode::SUCCESS) } else { print(&report) }
 }

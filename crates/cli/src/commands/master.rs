@@ -8,9 +8,9 @@ use std::time::Duration;
 /// How a master is written.
 #[derive(Args)]
 pub(crate) struct MasterArgs {
-    /// How fragments are described.
-    #[arg(long, value_enum, value_name = "NAME", default_value = "cf-1.13")]
-    convention: ConventionName,
+    /// How fragments are described [default: cf-1.13].
+    #[arg(long, value_enum, value_name = "NAME")]
+    convention: Option<ConventionName>,
     /// Kind of the master [default: by its name, else netCDF-4].
     #[arg(long, value_enum, value_name = "KIND")]
     format: Option<Format>,
@@ -64,33 +64,43 @@ pub(crate) enum Format {
 
 impl MasterArgs {
     pub(crate) fn options(&self) -> Result<MasterOptions> {
+        self.changing(MasterOptions::default())
+    }
+
+    /// What is asked for here, and else that.
+    pub(crate) fn changing(&self, like: MasterOptions) -> Result<MasterOptions> {
         Ok(MasterOptions {
-            convention: match self.convention {
-                ConventionName::Cf113 => Convention::Cf113,
-                ConventionName::Cfa06 => Convention::Cfa06,
-                ConventionName::Cfa05 => Convention::Cfa05,
-                ConventionName::Cfa04 => Convention::Cfa04,
-            },
-            kind: self.format.map(Kind::from),
-            naming: self.naming()?,
-            compat: self.compat,
-            overwrite: self.overwrite,
+            convention: self.convention.map_or(like.convention, Convention::from),
+            kind: self.format.map(Kind::from).or(like.kind),
+            naming: self.naming()?.unwrap_or(like.naming),
+            compat: self.compat || like.compat,
+            overwrite: self.overwrite || like.overwrite,
         })
     }
 
-    fn naming(&self) -> Result<Naming> {
-        if let Some(substitute) = &self.substitute {
-            let (base, url) = substitute
-                .split_once('=')
-                .filter(|(base, _)| {
-                    base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !base.is_empty()
-                })
-                .ok_or_else(|| {
-                    Error::invalid(format!("--substitute {substitute:?} is not of the form BASE=URL"))
-                })?;
-            return Ok(Naming::Substitute { base: base.to_owned(), url: url.to_owned() });
+    fn naming(&self) -> Result<Option<Naming>> {
+        let Some(substitute) = &self.substitute else {
+            let relative = self.relative.then_some(Naming::Relative);
+            return Ok(if self.absolute { Some(Naming::Absolute) } else { relative });
+        };
+        let is_name =
+            |base: &str| base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !base.is_empty();
+        let (base, url) =
+            substitute.split_once('=').filter(|(base, url)| is_name(base) && !url.is_empty()).ok_or_else(
+                || Error::invalid(format!("--substitute {substitute:?} is not of the form BASE=URL")),
+            )?;
+        Ok(Some(Naming::Substitute { base: base.to_owned(), url: url.to_owned() }))
+    }
+}
+
+impl From<ConventionName> for Convention {
+    fn from(name: ConventionName) -> Self {
+        match name {
+            ConventionName::Cf113 => Self::Cf113,
+            ConventionName::Cfa06 => Self::Cfa06,
+            ConventionName::Cfa05 => Self::Cfa05,
+            ConventionName::Cfa04 => Self::Cfa04,
         }
-        Ok(if self.absolute { Naming::Absolute } else { Naming::Relative })
     }
 }
 

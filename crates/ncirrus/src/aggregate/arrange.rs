@@ -37,6 +37,7 @@ impl Arrangement {
     /// One axis: files as they are given, or by their first coordinates.
     fn follow(&mut self, parts: &[Part], template: &Template, sort: bool) {
         let mut order: Vec<usize> = (0..parts.len()).collect();
+        fill_hollow(parts, &mut order);
         let first = |part: usize| coordinates(parts, part, 0).and_then(|numbers| numbers.first().copied());
         if sort && order.iter().any(|part| first(*part).is_none()) {
             let name = template.axes.first().map(|axis| axis.name.as_str()).unwrap_or_default();
@@ -95,6 +96,8 @@ impl Arrangement {
             let number = at.iter().zip(&lens).fold(0, |number, (at, len)| number * len + at);
             let Some(place) = self.places.get_mut(number) else { continue };
             match place {
+                Some(other) if is_hollow(parts, *other) => *other = part,
+                Some(_) if is_hollow(parts, part) => {}
                 Some(other) => {
                     let (one, other) = (url(parts, *other), url(parts, part));
                     self.problems.push(format!("{other} has the same coordinates as {one}"));
@@ -102,7 +105,8 @@ impl Arrangement {
                 None => *place = Some(part),
             }
         }
-        for (number, _) in self.places.iter().enumerate().filter(|(_, place)| place.is_none()) {
+        let is_empty = |place: &Option<usize>| place.is_none_or(|part| is_hollow(parts, part));
+        for (number, _) in self.places.iter().enumerate().filter(|(_, place)| is_empty(place)) {
             let mut rest = number;
             let mut words = Vec::new();
             for (axis, (blocks, named)) in self.blocks.iter().zip(&template.axes).enumerate().rev() {
@@ -171,6 +175,28 @@ pub(super) fn starts(sizes: &[u64]) -> Vec<u64> {
         next = next.saturating_add(*size);
     }
     starts
+}
+
+fn is_hollow(parts: &[Part], part: usize) -> bool {
+    parts.get(part).is_some_and(Part::is_hollow)
+}
+
+/// Puts files in the place of what has their coordinates and no fragment.
+fn fill_hollow(parts: &[Part], order: &mut Vec<usize>) {
+    for at in 0..order.len() {
+        let Some(hollow) = order.get(at).copied().filter(|part| is_hollow(parts, *part)) else { continue };
+        let Some(own) = coordinates(parts, hollow, 0) else { continue };
+        let fits = |part: &usize| !is_hollow(parts, *part) && coordinates(parts, *part, 0) == Some(own);
+        if let Some(file) = order.iter().position(fits).filter(|file| *file > at) {
+            order.swap(at, file);
+        }
+    }
+    let is_filled = |part: usize| {
+        let own = coordinates(parts, part, 0);
+        let same = |other: usize| !is_hollow(parts, other) && coordinates(parts, other, 0) == own;
+        own.is_some() && is_hollow(parts, part) && (0..parts.len()).any(same)
+    };
+    order.retain(|part| !is_filled(*part));
 }
 
 fn descends(parts: &[Part], axis: usize) -> bool {

@@ -2,7 +2,7 @@
 use super::names::Naming;
 use super::shape::{known, unpacked};
 use crate::create::CreateOptions;
-use crate::{Dataset, Kind, Result, Selection, Session, Storage, Values};
+use crate::{Dataset, Error, Kind, Result, Selection, Session, Storage, Values};
 use ncirrus_aggregate::write::{Convention, Describer, Form, FragmentArray};
 use ncirrus_engine::convert;
 use ncirrus_model::{
@@ -33,6 +33,8 @@ pub(super) struct Master {
     pub(super) model: Model,
     pub(super) stored: Vec<Stored>,
     pub(super) aggregated: Vec<(VarId, FragmentArray)>,
+    /// What stands for `${NAME}` in names, besides what the options say.
+    pub(super) substitutions: Vec<(String, String)>,
 }
 
 /// Values that a master stores.
@@ -81,7 +83,7 @@ impl MasterOptions {
 impl Master {
     /// Nothing yet.
     pub(super) fn empty() -> Self {
-        Self { model: Model::new(), stored: Vec::new(), aggregated: Vec::new() }
+        Self { model: Model::new(), stored: Vec::new(), aggregated: Vec::new(), substitutions: Vec::new() }
     }
 
     /// Writes the master, which appears or is replaced at once.
@@ -101,8 +103,8 @@ impl Master {
     pub(super) fn rehearse(&self, url: &str, options: &MasterOptions, session: &Session) -> Result<()> {
         static REHEARSALS: AtomicU64 = AtomicU64::new(0);
         let kind = options.kind_for(url);
-        let mut copy =
-            Self { model: self.model.clone(), stored: Vec::new(), aggregated: self.aggregated.clone() };
+        let aggregated = self.aggregated.clone();
+        let mut copy = Self { model: self.model.clone(), aggregated, ..Self::empty() };
         copy.describe(options.form(kind)?, kind)?;
         let name = format!("rehearsal-{}", REHEARSALS.fetch_add(1, Ordering::Relaxed));
         let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
@@ -114,7 +116,8 @@ impl Master {
     }
 
     /// Brings the definitions to what is written: aggregated variables are scalar, and others describe their fragments.
-    fn describe(&mut self, form: Form, kind: Kind) -> Result<Vec<(VarId, Arc<Values>)>> {
+    fn describe(&mut self, mut form: Form, kind: Kind) -> Result<Vec<(VarId, Arc<Values>)>> {
+        self.record_substitutions(&mut form)?;
         let is_classic = kind.is_classic() || kind == Kind::Nc4Classic;
         let aggregated = std::mem::take(&mut self.aggregated);
         let spanned: Vec<(VarId, Vec<DimId>, FragmentArray)> =
@@ -129,6 +132,22 @@ impl Master {
             describer.describe(*var, dims, array)?;
         }
         Ok(describer.finish())
+    }
+
+    fn record_substitutions(&mut self, form: &mut Form) -> Result<()> {
+        for (key, value) in std::mem::take(&mut self.substitutions) {
+            let name = key.trim_start_matches("${").trim_end_matches('}').to_owned();
+            match form.substitutions.iter().find(|(other, _)| *other == name) {
+                Some((_, other)) if *other != value => {
+                    let message =
+                        format!("${{{name}}} stands for {value:?} in the aggregation, not for {other:?}");
+                    return Err(Error::invalid(message));
+                }
+                Some(_) => {}
+                None => form.substitutions.push((name, value)),
+            }
+        }
+        Ok(())
     }
 
     /// An aggregated variable is scalar in the master. Gives its dimensions.

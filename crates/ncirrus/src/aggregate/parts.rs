@@ -1,10 +1,12 @@
 //! Files that become an aggregation: what each of them adds, and how it differs from the first.
 use super::shape::{Member, Role, Template, known, unpacked};
 use super::units::conversion;
-use crate::{Atomic, Attributes, Dataset, OpenOptions, Result, Selection, Session, TypeRef, Values};
+use crate::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
+use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
-use ncirrus_model::{DimId, Model, NodeId, VarId};
-use std::collections::BTreeSet;
+use ncirrus_engine::units::Conversion;
+use ncirrus_model::{Attribute, DimId, Model, NodeId, VarId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a file.
 #[derive(Default)]
@@ -18,6 +20,8 @@ pub(super) struct Part {
     pub(super) coordinates: Vec<Option<Vec<f64>>>,
     /// Values of the collected variables, in the first file's units.
     pub(super) collected: Vec<Values>,
+    /// The attribute `Conventions`.
+    pub(super) conventions: String,
     /// Attributes, by path and name, that are not as in the first file.
     pub(super) differing: BTreeSet<(String, String)>,
     /// Numbers of the variables that are packed otherwise than in the first file.
@@ -26,6 +30,9 @@ pub(super) struct Part {
     pub(super) problems: Vec<String>,
     /// What is left out.
     pub(super) notes: Vec<String>,
+    /// Of the aggregation that is added to: its fragments here, by the numbers of their variables. Else the part is a
+    /// file, and itself one fragment.
+    pub(super) fragments: Option<BTreeMap<usize, FragmentArray>>,
 }
 
 /// Attributes that each file may have its own of: values are brought to the master's.
@@ -55,6 +62,12 @@ pub(super) fn format_name(kind: &str) -> &'static str {
 }
 
 impl Part {
+    /// Whether it is a place where no fragment lies.
+    pub(super) fn is_hollow(&self) -> bool {
+        let is_hollow = |array: &FragmentArray| array.cells.iter().all(Option::is_none);
+        self.fragments.as_ref().is_some_and(|fragments| fragments.values().all(is_hollow))
+    }
+
     /// Reads what is to be known of a file. What is wrong with it is among its problems.
     pub(super) fn read(url: &str, template: &Template, session: &Session) -> Self {
         let mut part = Self { url: url.to_owned(), ..Self::default() };
@@ -68,6 +81,8 @@ impl Part {
     fn look(&mut self, dataset: &Dataset, template: &Template) -> Result<()> {
         let model = dataset.model()?;
         self.format = format_name(dataset.kind());
+        let root = known(&model, NodeId::Group(model.root()));
+        self.conventions = root.find("Conventions").and_then(Attribute::as_text).unwrap_or_default();
         self.compare_groups(&model, template);
         let mut found = Vec::new();
         for (number, member) in template.members.iter().enumerate() {
@@ -129,15 +144,15 @@ impl Part {
         let Some(var) = model.variable_at(&member.path) else { return Ok(Values::Byte(Vec::new())) };
         let values = dataset.read_values(var, &Selection::all(&model.shape(var)));
         let values = values.map_err(|error| error.at_path(&*member.path))?;
-        let (from, to) = (units_of(model, var), units_of(&template.model, member.var));
-        let Some(conversion) = conversion(&from, &to)? else { return Ok(values) };
-        let numbers = (0..values.len()).filter_map(|at| values.number(at));
-        let converted = Values::Double(numbers.map(|number| conversion.apply(number)).collect());
-        // Whole days in whole numbers stay so; else they are doubles, as are then those of the other files.
-        match values.atomic().map(|atomic| convert::cast(&converted, atomic)) {
-            Some(Ok((cast, report))) if report.count == 0 && same_numbers(&cast, &converted) => Ok(cast),
-            _ => Ok(converted),
-        }
+        let bring = || {
+            let (from, to) = (units_of(model, var), units_of(&template.model, member.var));
+            let conversion = conversion(&from, &to)?;
+            let (own, first) = (known(model, NodeId::Variable(var)), template.attributes(member.var));
+            let ty =
+                template.model.variable(member.var).and_then(|first| template.model.base_atomic(first.ty));
+            brought(values, (&own, &first), conversion, ty)
+        };
+        bring().map_err(|error: Error| error.at_path(&*member.path))
     }
 
     fn compare_groups(&mut self, model: &Model, template: &Template) {
@@ -169,6 +184,7 @@ impl Part {
             |ty: Option<TypeRef>, model: &Model| ty.map(|ty| crate::type_name(model, ty)).unwrap_or_default();
         if let (Some(first), Some(second)) = types
             && !same_type((first, &one), (second, &other))
+            && !(member.role == Role::Collected && is_number(first) && is_number(second))
         {
             let (second, first) = (name(types.1, model), name(types.0, &template.model));
             self.problems.push(format!("{path} is of type {second}, not {first}"));
@@ -183,7 +199,7 @@ impl Part {
             self.problems.push(format!("{path}:{name} is another"));
         }
         self.compare_attributes(path, &one, &other);
-        if let Role::Common(Some(values)) = &member.role
+        if let Role::Common(Some(values)) | Role::Kept(Some(values)) = &member.role
             && self.problems.len() == problems
         {
             let shape = model.shape(var);
@@ -219,10 +235,9 @@ impl Part {
     fn compare_attributes(&mut self, path: &str, one: &Attributes, other: &Attributes) {
         for attribute in one.iter().chain(other.iter()) {
             let name = attribute.name.as_str();
-            if !CONVERTED.contains(&name)
-                && !PACKING.contains(&name)
-                && value(one, name) != value(other, name)
-            {
+            let is_brought = CONVERTED.contains(&name) || PACKING.contains(&name);
+            let is_merged = path == "/" && name == "Conventions";
+            if !is_brought && !is_merged && value(one, name) != value(other, name) {
                 self.differing.insert((path.to_owned(), name.to_owned()));
             }
         }
@@ -269,6 +284,68 @@ fn same_values(one: &Values, other: &Values) -> bool {
     }
 }
 
+fn is_number(ty: TypeRef) -> bool {
+    matches!(ty, TypeRef::Atomic(atomic) if atomic.is_numeric())
+}
+
+/// Values in the units, the type and with the missing value of the first file. Whole days in whole numbers stay so;
+/// what the type cannot hold makes doubles of all files' values.
+fn brought(
+    values: Values,
+    (own, first): (&Attributes, &Attributes),
+    conversion: Option<Conversion>,
+    ty: Option<Atomic>,
+) -> Result<Values> {
+    let Some(ty) = ty.filter(|ty| ty.is_numeric() && values.atomic().is_some_and(Atomic::is_numeric)) else {
+        return Ok(values);
+    };
+    let is_packed = PACKING.iter().any(|name| value(own, name).is_some() || value(first, name).is_some());
+    if is_packed
+        && (conversion.is_some() || PACKING.iter().any(|name| value(own, name) != value(first, name)))
+    {
+        return Err(Error::invalid("it is packed, and not as in the first file"));
+    }
+    let missing = missing_values(own);
+    let instead = missing_values(first).first().copied();
+    let is_missing = |number: f64| missing.iter().any(|missing| same_number(*missing, number));
+    let is_other = |number: f64| instead.is_none_or(|instead| !same_number(instead, number));
+    let numbers: Vec<f64> = (0..values.len()).filter_map(|at| values.number(at)).collect();
+    let has_other = numbers.iter().any(|number| is_missing(*number) && is_other(*number));
+    if conversion.is_none() && values.atomic() == Some(ty) && !has_other {
+        return Ok(values);
+    }
+    if has_other && instead.is_none() {
+        return Err(Error::invalid("it has missing values, for which the first file has no _FillValue"));
+    }
+    let bring = |number: f64| match (&conversion, instead) {
+        (_, Some(instead)) if is_missing(number) => instead,
+        (Some(conversion), _) => conversion.apply(number),
+        (None, _) => number,
+    };
+    let converted = Values::Double(numbers.into_iter().map(bring).collect());
+    Ok(match convert::cast(&converted, ty) {
+        Ok((cast, report)) if report.count == 0 && same_numbers(&cast, &converted) => cast,
+        _ => converted,
+    })
+}
+
+/// What stands for missing values; the first is what is written.
+fn missing_values(attributes: &Attributes) -> Vec<f64> {
+    let of = |name: &&str| attributes.find(name);
+    let numbers = |attribute: &Attribute| -> Vec<f64> {
+        (0..attribute.values.len()).filter_map(|at| attribute.values.number(at)).collect()
+    };
+    ["_FillValue", "missing_value"].iter().filter_map(of).flat_map(numbers).collect()
+}
+
+fn same_number(one: f64, other: f64) -> bool {
+    one == other || (one.is_nan() && other.is_nan())
+}
+
 fn same_numbers(one: &Values, other: &Values) -> bool {
-    (0..other.len()).all(|at| one.number(at) == other.number(at)) && one.atomic() != Some(Atomic::Char)
+    let same = |at: usize| match (one.number(at), other.number(at)) {
+        (Some(one), Some(other)) => same_number(one, other),
+        (one, other) => one == other,
+    };
+    (0..other.len()).all(same) && one.atomic() != Some(Atomic::Char)
 }

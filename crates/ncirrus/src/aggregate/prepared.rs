@@ -1,16 +1,23 @@
 //! Files that were looked at: what an aggregation of them will be.
+mod cells;
+mod merge;
+
+use super::adding::take_apart;
 use super::arrange::Arrangement;
 use super::each::each;
+use super::existing::Existing;
 use super::master::{Master, MasterOptions, Stored, unpack};
+use super::names::absolute;
 use super::parts::Part;
+use super::relocate::single_file_kind;
 use super::shape::{Member, Role, Template};
 use super::split::place;
 use super::{AggregateOptions, Aggregation};
 use crate::{Dataset, Error, OpenOptions, Result, Selection, Session, Values};
-use ncirrus_aggregate::write::{FragmentArray, FragmentCell};
-use ncirrus_model::{Atomic, DimId, DimensionLen, FillValue, Model, NodeId, TypeRef, VarId};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use ncirrus_aggregate::write::Convention;
+use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, FillValue, Model, TypeRef, VarId, Variable};
+use ncirrus_store::{Scheme, Url};
+use std::collections::BTreeSet;
 
 /// Files that are looked at at once.
 const AT_ONCE: usize = 16;
@@ -22,8 +29,8 @@ pub struct Prepared {
     parts: Vec<Part>,
     arrangement: Arrangement,
     report: Aggregation,
-    /// The fragments of the aggregation that is added to, which is then the first of the parts.
-    existing: BTreeMap<VarId, FragmentArray>,
+    /// The aggregation that is added to: the first of the parts were its files.
+    existing: Option<Existing>,
 }
 
 impl Prepared {
@@ -44,43 +51,53 @@ impl Prepared {
             parts,
             arrangement: Arrangement::default(),
             report: Aggregation::default(),
-            existing: BTreeMap::new(),
+            existing: None,
         };
         prepared.arrange(options.sort);
         Ok(prepared)
     }
 
-    /// Looks at files that are to be added to an aggregation, along the axis that it has; its own files are not looked
-    /// at. It is written in place of the old one, which needs [`MasterOptions::overwrite`].
+    /// Looks at files that are to be added to an aggregation; its own files are not looked at. What comes of it is what
+    /// all of them together would have made: files that were there come first, or lie where their coordinates say with
+    /// [`AggregateOptions::sort`]. It is written in place of the old one, which needs [`MasterOptions::overwrite`].
     ///
     /// # Errors
-    /// As [`of`](Self::of); `Unsupported` for several axes, or when fragments of the aggregation cannot be told.
+    /// As [`of`](Self::of); `Unsupported` when the fragments of the aggregation cannot be told, or when it consists of
+    /// many objects of a store that cannot replace them at once.
     pub fn adding(
         target: &str,
         files: &[String],
         options: &AggregateOptions<'_>,
         session: &Session,
     ) -> Result<Self> {
-        if options.axes.len() > 1 || options.new_axis.is_some() {
-            return Err(Error::unsupported("files are added along one axis, which the aggregation has"));
+        let master = Dataset::open_with(target, &OpenOptions::default(), session)?;
+        check_replaceable(&master)?;
+        let existing = Existing::of(&master)?;
+        if existing.arrays.is_empty() {
+            return Err(Error::invalid("there is no aggregated variable in it").at_object(target));
         }
-        let all: Vec<String> =
-            std::iter::once(target).chain(files.iter().map(String::as_str)).map(str::to_owned).collect();
-        let mut prepared = Self::of(&all, options, session)?;
-        prepared.existing = super::existing::arrays(&prepared.first)?;
+        let (files, known) = existing.without_known(target, files)?;
+        let file = match files.first() {
+            Some(url) => Dataset::open_with(url, &OpenOptions::default(), session)?.model()?,
+            None if known.is_empty() => return Err(Error::invalid("there are no files to add")),
+            None => master.model()?,
+        };
+        let (template, mut parts) = take_apart(&master, &existing, &file, options)?;
+        parts.extend(each(&files, AT_ONCE, options.steps, |_, url| Ok(Part::read(url, &template, session)))?);
+        let mut prepared = Self {
+            template,
+            first: master,
+            parts,
+            arrangement: Arrangement::default(),
+            report: Aggregation::default(),
+            existing: Some(existing),
+        };
+        prepared.arrange(options.sort);
         prepared.report.files = files.len();
-        for member in &mut prepared.template.members {
-            if member.role == Role::Aggregated && !prepared.existing.contains_key(&member.var) {
-                return Err(Error::unsupported("the master stores it, so nothing can be added")
-                    .at_path(&*member.path));
-            }
-            let stays = !member.along.contains(&true) && prepared.existing.contains_key(&member.var);
-            if stays {
-                return Err(
-                    Error::unsupported("it is aggregated, but not along the axis").at_path(&*member.path)
-                );
-            }
-        }
+        prepared
+            .report
+            .notes
+            .extend(known.iter().map(|url| format!("{url}: it is in the aggregation already")));
         Ok(prepared)
     }
 
@@ -97,6 +114,7 @@ impl Prepared {
             self.report.notes.extend(part.notes.iter().map(|note| format!("{}: {note}", part.url)));
         }
         self.report.files = self.parts.len();
+        self.find_twice();
         if self.report.problems.is_empty() {
             self.arrangement = Arrangement::of(&self.parts, &self.template, sort);
             self.report.problems.append(&mut self.arrangement.problems);
@@ -107,10 +125,21 @@ impl Prepared {
         self.report.axes = names.zip(lens).map(|(name, (blocks, len))| (name, blocks, len)).collect();
         for member in &self.template.members {
             match member.role {
-                Role::Aggregated => self.report.aggregated.push(member.path.clone()),
+                Role::Aggregated | Role::Kept(_) => self.report.aggregated.push(member.path.clone()),
                 Role::Collected | Role::Common(_) | Role::Bare => {
                     self.report.stored.push(member.path.clone());
                 }
+            }
+        }
+    }
+
+    /// A file that is given twice would lie in two places.
+    fn find_twice(&mut self) {
+        let mut seen = BTreeSet::new();
+        for part in self.parts.iter().filter(|part| part.fragments.is_none()) {
+            let place = Url::parse(&part.url).and_then(|url| absolute(&url)).unwrap_or_default();
+            if !place.is_empty() && !seen.insert(place) {
+                self.report.problems.push(format!("{}: it is given twice", part.url));
             }
         }
     }
@@ -129,6 +158,9 @@ impl Prepared {
             return Err(Error::invalid(format!("the files do not fit each other: {problem}{more}")));
         }
         options.check(target)?;
+        if self.existing.is_some() && self.report.files == 0 {
+            return Ok(self.report);
+        }
         let master = self.master(target, options)?;
         master.write(target, options, session)?;
         Ok(self.report)
@@ -138,9 +170,11 @@ impl Prepared {
         let mut model = Model::clone(&self.template.model);
         let axes = self.lengthen(&mut model)?;
         self.merge_attributes(&mut model);
-        let names = self.parts.iter().map(|part| Ok(options.naming().name(target, &part.url)?.into()));
-        let names = names.collect::<Result<Vec<Arc<str>>>>()?;
-        let mut master = Master { model, stored: Vec::new(), aggregated: Vec::new() };
+        let names = self.names(target, options)?;
+        let mut master = Master { model, ..Master::empty() };
+        if let Some(existing) = self.existing.as_ref().filter(|_| options.convention == Convention::Cfa06) {
+            master.substitutions.clone_from(&existing.substitutions);
+        }
         let mut collected = 0;
         for (number, member) in self.template.members.iter().enumerate() {
             if self.template.is_new && member.along.contains(&true) {
@@ -152,12 +186,18 @@ impl Prepared {
                     if repacked || options.convention.is_unpacked() {
                         unpack(&mut master.model, member.var);
                     }
-                    let mut array = self.fragments(&master.model, member, &names);
-                    if let Some(existing) = self.existing.get(&member.var) {
-                        let at = self.axis_place(member);
-                        array = splice(existing, &array, at).map_err(|error| error.at_path(&*member.path))?;
+                    let cells = self.cells(number, member, &names);
+                    master
+                        .aggregated
+                        .push((member.var, cells.map_err(|error| error.at_path(&*member.path))?));
+                }
+                Role::Kept(_) => {
+                    if options.convention.is_unpacked() {
+                        unpack(&mut master.model, member.var);
                     }
-                    master.aggregated.push((member.var, array));
+                    let old = self.existing.as_ref().and_then(|existing| existing.arrays.get(&member.var));
+                    let array = old.map(|array| names.of_array(array));
+                    master.aggregated.extend(array.map(|array| (member.var, array)));
                 }
                 Role::Collected => {
                     self.collect(&mut master, member, collected)?;
@@ -174,12 +214,6 @@ impl Prepared {
             }
         }
         Ok(master)
-    }
-
-    /// Which dimension of a variable the first axis is.
-    fn axis_place(&self, member: &Member) -> usize {
-        let dims = self.template.model.variable(member.var).map(|variable| variable.dims.as_slice());
-        dims.and_then(|dims| dims.iter().position(|dim| self.template.axis_of(*dim) == Some(0))).unwrap_or(0)
     }
 
     /// Gives the axes their lengths; a new one is added. Gives their dimensions.
@@ -209,17 +243,6 @@ impl Prepared {
         }
     }
 
-    /// Attributes that are the same in all files stay.
-    fn merge_attributes(&self, model: &mut Model) {
-        for (path, name) in self.parts.iter().flat_map(|part| &part.differing) {
-            let group = model.group_at(path).map(NodeId::Group);
-            let node = model.variable_at(path).map(NodeId::Variable).or(group);
-            if let Some(attributes) = node.and_then(|node| model.attributes_mut(node)) {
-                attributes.known_mut().remove(name);
-            }
-        }
-    }
-
     /// Values that the master gets of every file, at their places.
     fn collect(&self, master: &mut Master, member: &Member, number: usize) -> Result<()> {
         let doubles =
@@ -228,9 +251,7 @@ impl Prepared {
             && let Some(variable) = master.model.variable_mut(member.var)
             && matches!(variable.ty, TypeRef::Atomic(atomic) if atomic != Atomic::Double)
         {
-            variable.ty = Atomic::Double.into();
-            variable.fill = FillValue::Default;
-            variable.attributes.known_mut().remove("_FillValue");
+            make_doubles(variable);
         }
         let path = &member.path;
         let shape = master.model.shape(member.var);
@@ -267,7 +288,7 @@ impl Prepared {
     }
 
     /// The places of the grid of files, and what lies there.
-    fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&Part>)> {
+    pub(super) fn places(&self) -> impl Iterator<Item = (Vec<usize>, Option<&Part>)> {
         let lens: Vec<usize> = self.arrangement.sizes.iter().map(Vec::len).collect();
         self.arrangement.places.iter().enumerate().map(move |(number, part)| {
             let place = place(number, &lens);
@@ -281,71 +302,31 @@ impl Prepared {
         let of = |all: &[Vec<u64>]| all.get(axis).and_then(|along| along.get(at)).copied().unwrap_or(0);
         (of(&self.arrangement.starts), of(&self.arrangement.sizes))
     }
-
-    /// The fragments of a variable: it may lie along the axes in any order.
-    fn fragments(&self, model: &Model, member: &Member, names: &[Arc<str>]) -> FragmentArray {
-        let dims = model.variable(member.var).map(|variable| variable.dims.clone()).unwrap_or_default();
-        let axis_of = |at: usize, dim: DimId| match self.template.is_new {
-            true => (at == 0).then_some(0),
-            false => self.template.axis_of(dim),
-        };
-        let axes: Vec<Option<usize>> = dims.iter().enumerate().map(|(at, dim)| axis_of(at, *dim)).collect();
-        let size = |(axis, len): (&Option<usize>, u64)| match axis {
-            Some(axis) => self.arrangement.sizes.get(*axis).cloned().unwrap_or_default(),
-            None => vec![len],
-        };
-        let sizes: Vec<Vec<u64>> = axes.iter().zip(model.shape(member.var)).map(size).collect();
-        let mut cells = vec![None; sizes.iter().map(Vec::len).product()];
-        let path: Arc<str> = member.path.as_str().into();
-        for ((place, _), part) in self.places().zip(&self.arrangement.places) {
-            let number = axes.iter().zip(&sizes).fold(0, |number, (axis, sizes)| {
-                let at = axis.and_then(|axis| place.get(axis).copied()).unwrap_or(0);
-                number * sizes.len() + at
-            });
-            let cell = part.and_then(|part| {
-                let file = Arc::clone(names.get(part)?);
-                let format = self.parts.get(part)?.format;
-                Some(FragmentCell { file, variable: Arc::clone(&path), format })
-            });
-            if let Some(slot) = cells.get_mut(number) {
-                *slot = cell;
-            }
-        }
-        let lacking = axes.iter().map(|axis| self.template.is_new && axis.is_some()).collect();
-        FragmentArray { sizes, cells, lacking }
-    }
 }
 
-/// An array of fragments with that of an older aggregation in place of its first block along an axis.
-fn splice(old: &FragmentArray, new: &FragmentArray, axis: usize) -> Result<FragmentArray> {
-    let mut sizes = new.sizes.clone();
-    for (at, (sizes, old)) in sizes.iter_mut().zip(&old.sizes).enumerate() {
-        if at == axis {
-            sizes.splice(..1, old.iter().copied());
-        } else if sizes != old {
-            return Err(Error::unsupported("its fragments are cut along other dimensions, too"));
+/// Outside of a folder of this machine many objects are not replaced at once: what is killed would leave none.
+fn check_replaceable(master: &Dataset) -> Result<()> {
+    let url = Url::parse(master.url())?;
+    let is_zip = url.path().ends_with(".zip") || url.fragment().modes().contains("zip");
+    if single_file_kind(master).is_some() || is_zip || url.scheme() == Scheme::File {
+        return Ok(());
+    }
+    let message =
+        "a master of many objects is not replaced at once there: make one of all files under another name";
+    Err(Error::unsupported(message).at_object(master.url()))
+}
+
+/// A variable becomes one of doubles, with its missing values.
+fn make_doubles(variable: &mut Variable) {
+    variable.ty = Atomic::Double.into();
+    variable.fill = FillValue::Default;
+    for name in ["_FillValue", "missing_value"] {
+        let attributes = variable.attributes.known_mut();
+        let Some(values) = attributes.find(name).map(|attribute| &attribute.values) else { continue };
+        let numbers = Values::Double((0..values.len()).filter_map(|at| values.number(at)).collect());
+        attributes.put(Attribute::atomic(name, numbers.clone()));
+        if name == "_FillValue" {
+            variable.fill = FillValue::Own(numbers);
         }
     }
-    let (lens, old_lens, new_lens) = (lens(&sizes), lens(&old.sizes), lens(&new.sizes));
-    let before = old_lens.get(axis).copied().unwrap_or(0);
-    let count: usize = lens.iter().product();
-    let cell = |number: usize| {
-        let mut place = place(number, &lens);
-        let at = place.get_mut(axis)?;
-        if *at < before {
-            return old.cells.get(flat(&place, &old_lens))?.clone();
-        }
-        *at = *at - before + 1;
-        new.cells.get(flat(&place, &new_lens))?.clone()
-    };
-    Ok(FragmentArray { cells: (0..count).map(cell).collect(), lacking: new.lacking.clone(), sizes })
-}
-
-fn lens(sizes: &[Vec<u64>]) -> Vec<usize> {
-    sizes.iter().map(Vec::len).collect()
-}
-
-/// The number of a place in row-major order.
-fn flat(place: &[usize], lens: &[usize]) -> usize {
-    place.iter().zip(lens).fold(0, |number, (at, len)| number * len + at)
 }

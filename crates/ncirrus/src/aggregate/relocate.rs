@@ -1,6 +1,6 @@
 //! Telling a master that its fragments were moved.
 mod old;
-mod terms;
+pub(super) mod terms;
 
 use super::master::copy_values;
 use super::names::{absolute, folder_of, join, relative, resolve};
@@ -228,7 +228,7 @@ fn characters(model: &mut Model, var: VarId, names: &[String]) -> Result<Values>
 }
 
 /// The names that a variable holds.
-fn texts(dataset: &Dataset, model: &Model, var: VarId) -> Result<Vec<String>> {
+pub(super) fn texts(dataset: &Dataset, model: &Model, var: VarId) -> Result<Vec<String>> {
     let shape = model.shape(var);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches(['\0', ' ']).to_owned();
     Ok(match dataset.read_values(var, &Selection::all(&shape))? {

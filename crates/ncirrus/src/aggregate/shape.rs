@@ -15,6 +15,7 @@ pub(super) struct Template {
 }
 
 /// A dimension along which files follow each other.
+#[derive(Clone)]
 pub(super) struct Axis {
     pub(super) name: String,
     /// The dimension in the files; `None` for a new one.
@@ -41,6 +42,8 @@ pub(super) enum Role {
     Collected,
     /// It is the same in all files: the master gets it once.
     Common(Option<Values>),
+    /// The same, and it lies in fragments of the aggregation that is added to.
+    Kept(Option<Values>),
     /// Without values that could be compared: a container, or of no elements.
     Bare,
 }
@@ -68,7 +71,7 @@ impl Template {
             } else if is_new && !stays && !variable.dims.is_empty() {
                 Role::Aggregated
             } else if !along.contains(&true) {
-                common(first, var, options)?
+                common(first, var, options.compare)?
             } else if along.contains(&false) {
                 Role::Collected
             } else {
@@ -78,6 +81,36 @@ impl Template {
             members.push(Member { var, path: model.variable_path(var), role, along });
         }
         Ok(Self { model, axes, is_new, members })
+    }
+
+    /// What an aggregation says that is added to: its files were like `model`. Of each variable it is known which axes
+    /// it lies along, and whether it lies in fragments.
+    ///
+    /// # Errors
+    /// When values cannot be read.
+    pub(super) fn of_master(
+        master: &Dataset,
+        model: Model,
+        axes: Vec<Axis>,
+        is_new: bool,
+        of: impl Fn(VarId) -> (Vec<bool>, bool),
+        compare: bool,
+    ) -> Result<Self> {
+        let mut members = Vec::new();
+        for var in model.variables() {
+            let (along, in_fragments) = of(var);
+            let role = match (along.contains(&true), in_fragments) {
+                (true, true) => Role::Aggregated,
+                (true, false) => Role::Collected,
+                (false, in_fragments) => match common(master, var, compare)? {
+                    Role::Common(values) if in_fragments => Role::Kept(values),
+                    _ if in_fragments => Role::Kept(None),
+                    role => role,
+                },
+            };
+            members.push(Member { var, path: model.variable_path(var), role, along });
+        }
+        Ok(Self { model: Arc::new(model), axes, is_new, members })
     }
 
     /// The axis that a dimension of the files is.
@@ -122,7 +155,7 @@ fn axes(model: &Model, options: &AggregateOptions<'_>) -> Result<Vec<Axis>> {
     names.into_iter().map(|name| axis(model, &name)).collect()
 }
 
-fn axis(model: &Model, name: &str) -> Result<Axis> {
+pub(super) fn axis(model: &Model, name: &str) -> Result<Axis> {
     let by_name = || dimensions(model).find(|dim| model.dimension(*dim).is_some_and(|dim| dim.name == *name));
     let dim = if name.contains('/') { model.dimension_at(name) } else { by_name() };
     let dim = dim.ok_or_else(|| {
@@ -137,7 +170,7 @@ fn dimensions(model: &Model) -> impl Iterator<Item = DimId> + '_ {
     groups.flat_map(|group| group.dims.iter().copied())
 }
 
-fn likely_axis(model: &Model) -> Result<String> {
+pub(super) fn likely_axis(model: &Model) -> Result<String> {
     let name = |dim: DimId| model.dimension(dim).map(|dim| dim.name.clone());
     let grows = |dim: &DimId| model.dimension(*dim).is_some_and(|dim| dim.len.is_unlimited());
     let unlimited: Vec<String> = dimensions(model).filter(grows).filter_map(name).collect();
@@ -229,13 +262,13 @@ pub(super) fn named(model: &Model, var: VarId, attributes: &[&str]) -> Vec<VarId
 }
 
 /// A variable without the axis, with its values unless they are not to be compared.
-fn common(first: &Dataset, var: VarId, options: &AggregateOptions<'_>) -> Result<Role> {
+fn common(first: &Dataset, var: VarId, compare: bool) -> Result<Role> {
     let model = first.snapshot();
     let shape = model.shape(var);
     if shape.contains(&0) {
         return Ok(Role::Bare);
     }
-    if !options.compare {
+    if !compare {
         return Ok(Role::Common(None));
     }
     Ok(Role::Common(Some(

@@ -144,7 +144,7 @@ impl<'a> Plan<'a> {
     /// The master: what was not split lies in it.
     fn master(&self, source: &Dataset, target: &str, options: &MasterOptions) -> Result<Master> {
         let model = source.model()?;
-        let mut master = Master { model: Model::clone(&model), stored: Vec::new(), aggregated: Vec::new() };
+        let mut master = Master { model: Model::clone(&model), ..Master::empty() };
         let mut urls = self.pieces.iter().map(|piece| piece.url.as_str());
         for (var, sizes) in self.split.clone() {
             if options.convention.is_unpacked() {

@@ -2,7 +2,7 @@
 mod cuts;
 mod fragment;
 
-use super::existing;
+use super::existing::Existing;
 use super::master::{MasterOptions, copy_values, unpack};
 use super::names::resolve;
 use super::relocate::single_file_kind;
@@ -104,7 +104,9 @@ impl AggregationWriter {
     pub fn open(target: &str, options: &WriterOptions, session: &Session) -> Result<Self> {
         let source = Dataset::open_with(target, &OpenOptions::default(), session)?;
         let model = source.model()?;
-        let arrays = existing::arrays(&source)?;
+        let mut existing = Existing::of(&source)?;
+        existing.make_names_whole();
+        let arrays = existing.arrays;
         let kind = single_file_kind(&source).unwrap_or(Kind::NcZarr);
         let create = CreateOptions { kind: Some(kind), overwrite: true, ..CreateOptions::default() };
         let writer = Self::new(Dataset::create_with(target, &create, session)?, target, options, kind);

@@ -151,7 +151,7 @@ fn files_are_sorted_by_their_coordinates_and_gaps_are_told() {
 }
 
 /// A file with one latitude of the field.
-fn band(bench: &Bench, name: &str, days: std::ops::Range<u32>, row: u8) -> String {
+pub(super) fn band(bench: &Bench, name: &str, days: std::ops::Range<u32>, row: u8) -> String {
     let whole = bench.field("whole.nc", days);
     let target = bench.path(name);
     let select = ncirrus::VariableSelect::parse(&format!("tas[:,{row},:]")).unwrap();
@@ -239,7 +239,7 @@ fn files_are_added_to_an_aggregation() {
 }
 
 /// A field that is packed in shorts.
-fn packed(bench: &Bench, name: &str, days: std::ops::Range<u32>, offset: f32) -> String {
+pub(super) fn packed(bench: &Bench, name: &str, days: std::ops::Range<u32>, offset: f32) -> String {
     bench.changed_field(name, days.clone(), |dataset| {
         let rain = dataset.root().add_variable("rain", Atomic::Short, &["time", "lat", "lon"]).unwrap();
         rain.set_fill(Values::Short(vec![-1])).unwrap();

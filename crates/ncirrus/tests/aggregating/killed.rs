@@ -1,7 +1,9 @@
 //! Splitters that are killed after any change to the store.
-use super::files::{Bench, doubles};
+use super::files::{Bench, CONVENTIONS, doubles};
 use crate::stores::{Far, Unplugged};
-use ncirrus::aggregate::{MasterOptions, SplitOptions, split};
+use ncirrus::aggregate::{
+    AggregateOptions, MasterOptions, Prepared, SplitOptions, aggregate, master_options, split,
+};
 use ncirrus::store::{MemoryStore, Store, StoreOptions, Url};
 use ncirrus::{Dataset, ErrorKind, OpenOptions, Result, Session};
 use std::sync::Arc;
@@ -18,7 +20,7 @@ pub(crate) fn session_with(memory: &MemoryStore, allowed: usize, stores: StoreOp
     let mut stores = StoreOptions { retries: 0, ..stores };
     let factory = move |url: &Url| Ok((Arc::clone(&store), root.child(url.path().trim_matches('/'))));
     stores.schemes.register("far", Arc::new(factory)).unwrap();
-    Session::builder().threads(2).durable(false).stores(stores).build().unwrap()
+    Session::builder().threads(2).durable(false).local_fragments(true).stores(stores).build().unwrap()
 }
 
 fn run(bench: &Bench, source: &str, session: &Session) -> Result<(usize, usize)> {
@@ -68,4 +70,55 @@ fn a_splitting_that_was_begun_otherwise_is_not_continued() {
     let error = run(&bench, &other, &session(&memory, usize::MAX)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert!(error.to_string().contains("another splitting"), "{error}");
+}
+
+/// Adds the last of the files to a master in a store that takes so many changes.
+fn add(files: &[String], target: &str, session: &Session) -> Result<()> {
+    let rest = files.get(2..).unwrap_or_default();
+    let prepared = Prepared::adding(target, rest, &AggregateOptions::default(), session)?;
+    let like = MasterOptions { overwrite: true, ..master_options(target, session)? };
+    prepared.write(target, &like, session).map(|_| ())
+}
+
+#[test]
+fn adding_that_is_killed_leaves_the_old_master_or_the_new() {
+    let bench = Bench::new();
+    let files = [bench.field("a.nc", 0..3), bench.field("b.nc", 3..7), bench.field("c.nc", 7..9)];
+    let target = "far://store/m.nca";
+    for convention in CONVENTIONS {
+        let mut killed = 0;
+        loop {
+            let memory = MemoryStore::new("memory://add");
+            let healthy = session(&memory, usize::MAX);
+            let made = MasterOptions { convention, ..MasterOptions::default() };
+            aggregate(target, &files[..2], &AggregateOptions::default(), &made, &healthy).unwrap();
+            let done = add(&files, target, &session(&memory, killed));
+            let healthy = session(&memory, usize::MAX);
+            let dataset = Dataset::open_with(target, &OpenOptions::default(), &healthy).unwrap();
+            let values: Vec<f64> = dataset.variable("tas").unwrap().read().unwrap().into();
+            let times: Vec<f64> = dataset.variable("time").unwrap().read().unwrap().into();
+            let days = if values.len() == 84 { 0..7 } else { 0..9 };
+            assert_eq!(values, doubles(&days), "{convention:?} after {killed} changes");
+            assert_eq!(times.len(), days.len(), "{convention:?} after {killed} changes");
+            if done.is_ok() {
+                assert_eq!(days, 0..9);
+                break;
+            }
+            killed += 1;
+        }
+        assert!(killed > 0, "{convention:?}");
+    }
+}
+
+#[test]
+fn nothing_is_added_to_a_master_of_many_objects_that_would_be_lost_when_killed() {
+    let bench = Bench::new();
+    let files = [bench.field("a.nc", 0..3), bench.field("b.nc", 3..7), bench.field("c.nc", 7..9)];
+    let memory = MemoryStore::new("memory://add");
+    let (target, session) = ("far://store/m.zarr", session(&memory, usize::MAX));
+    let (options, made) = (AggregateOptions::default(), MasterOptions::default());
+    aggregate(target, &files[..2], &options, &made, &session).unwrap();
+    let error = add(&files, target, &session).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("not replaced at once"), "{error}");
 }

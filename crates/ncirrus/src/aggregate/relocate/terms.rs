@@ -4,19 +4,19 @@ use ncirrus_model::{Attribute, GroupId, Model, NodeId, VarId};
 use super::super::shape::known;
 
 /// Text of an attribute of a variable.
-pub(super) fn text(model: &Model, var: VarId, name: &str) -> Option<String> {
+pub(in super::super) fn text(model: &Model, var: VarId, name: &str) -> Option<String> {
     known(model, NodeId::Variable(var)).find(name).and_then(Attribute::as_text)
 }
 
 /// Whether a variable is aggregated, by any convention.
-pub(super) fn is_aggregated(model: &Model, var: VarId) -> bool {
+pub(in super::super) fn is_aggregated(model: &Model, var: VarId) -> bool {
     let by_role = || text(model, var, "cf_role").as_deref() == Some("cfa_variable");
     text(model, var, "aggregated_data").is_some() || by_role()
 }
 
 /// The variable that holds the names of an aggregated variable's fragments; `None` where an attribute holds them, or
 /// nothing does.
-pub(super) fn names_of(model: &Model, var: VarId) -> Option<VarId> {
+pub(in super::super) fn names_of(model: &Model, var: VarId) -> Option<VarId> {
     let home = model.variable_group(var)?;
     if let Some(terms) = text(model, var, "aggregated_data") {
         let terms: Vec<(String, String)> = pairs(&terms);
@@ -52,6 +52,6 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 }
 
 /// What stands for parts of names: `${NAME}` and its text.
-pub(super) fn substitutions(model: &Model, var: VarId) -> Vec<(String, String)> {
+pub(in super::super) fn substitutions(model: &Model, var: VarId) -> Vec<(String, String)> {
     text(model, var, "substitutions").map(|text| pairs(&text)).unwrap_or_default()
 }
