@@ -30,7 +30,7 @@ pub(crate) struct Description {
 /// The variables that say what the fragments are.
 #[derive(Debug, Clone, Copy)]
 enum Described {
-    Datasets { names: VarId, variables: VarId, formats: Option<VarId> },
+    Datasets { names: VarId, variables: VarId, formats: Option<VarId>, values: Option<VarId> },
     Values(VarId),
 }
 
@@ -44,10 +44,11 @@ impl Description {
         let Terms { generation, map, content, others } = terms(text, subject.choices.lenient)?;
         let named = |name: &str| inner.named(subject, name);
         let content = match content {
-            TermsContent::Datasets { names, variables, formats } => Described::Datasets {
+            TermsContent::Datasets { names, variables, formats, values } => Described::Datasets {
                 names: named(&names)?,
                 variables: named(&variables)?,
                 formats: formats.map(|name| named(&name)).transpose()?,
+                values: values.map(|name| named(&name)).transpose()?,
             },
             TermsContent::Values(values) => Described::Values(named(&values)?),
         };
@@ -65,9 +66,9 @@ impl Description {
     pub(crate) fn plumbing(&self) -> Vec<VarId> {
         let mut all = vec![self.map];
         match self.content {
-            Described::Datasets { names, variables, formats } => {
+            Described::Datasets { names, variables, formats, values } => {
                 all.extend([names, variables]);
-                all.extend(formats);
+                all.extend(formats.into_iter().chain(values));
             }
             Described::Values(values) => all.push(values),
         }
@@ -123,7 +124,10 @@ impl Description {
     fn content(&self, view: &dyn View, inner: &Inner, subject: &Subject) -> Step<Content> {
         let mut content = self.entries(inner, subject)?;
         match (&mut content, self.content) {
-            (Content::Datasets(datasets), Described::Datasets { names, variables, formats }) => {
+            (Content::Datasets(datasets), Described::Datasets { names, variables, formats, values }) => {
+                if let (Some(constants), Some(id)) = (&mut datasets.values, values) {
+                    inner.attributes(view, &[id])?.iter().for_each(|attributes| constants.note(attributes));
+                }
                 let described = [Some(names), Some(variables), formats];
                 let described: Vec<VarId> = described.into_iter().flatten().collect();
                 let attributes = inner.attributes(view, &described)?;
@@ -149,7 +153,7 @@ impl Description {
     fn entries(&self, inner: &Inner, subject: &Subject) -> Result<Content> {
         let (model, rank) = (&inner.model, subject.rank());
         Entries::integers(model, self.map)?;
-        let Described::Datasets { names, variables, formats } = self.content else {
+        let Described::Datasets { names, variables, formats, values } = self.content else {
             let Described::Values(id) = self.content else { return Err(Error::internal("no content")) };
             return Constants::new(model, id, subject).map(Content::Constants);
         };
@@ -175,7 +179,9 @@ impl Description {
             Err(Error::malformed(format!("{path} has the shape {shape:?}, {} {wanted:?}", names.path)))
         };
         let (variables, formats) = (shaped(variables)?, formats.map(shaped).transpose()?);
+        let values = values.map(|id| Constants::new(model, id, subject)).transpose()?;
         let substitutions = Substitutions::of_caller(&subject.choices);
-        Ok(Content::Datasets(Box::new(Datasets { names, versions, variables, formats, substitutions })))
+        let datasets = Datasets { names, versions, variables, formats, values, substitutions };
+        Ok(Content::Datasets(Box::new(datasets)))
     }
 }

@@ -42,8 +42,8 @@ pub(crate) struct Terms {
 /// What the fragments are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TermsContent {
-    /// Variables of datasets.
-    Datasets { names: String, variables: String, formats: Option<String> },
+    /// Variables of datasets; in draft B those that have a value of their own hold nothing else.
+    Datasets { names: String, variables: String, formats: Option<String>, values: Option<String> },
     /// One value each.
     Values(String),
 }
@@ -105,13 +105,18 @@ impl Found<'_> {
         let (generation, map, names, variables, values) = self.generation()?;
         let map = self.of(map)?;
         let content = match (self.of(names), self.of(variables), self.of(values)) {
-            (Some(names), Some(variables), None) => {
-                TermsContent::Datasets { names, variables, formats: None }
-            }
             (None, None, Some(value)) => TermsContent::Values(value),
+            (Some(names), Some(variables), values)
+                if values.is_none() || generation == Generation::DraftB =>
+            {
+                TermsContent::Datasets { names, variables, formats: None, values }
+            }
             _ => return None,
         };
-        let count = if matches!(content, TermsContent::Values(_)) { 2 } else { 3 };
+        let count = match &content {
+            TermsContent::Values(_) => 2,
+            TermsContent::Datasets { values, .. } => 3 + usize::from(values.is_some()),
+        };
         let terms = Terms { generation, map, content, others: Vec::new() };
         (self.pairs.len() == count).then_some(terms)
     }
@@ -134,7 +139,8 @@ impl Found<'_> {
         let standard = ["location", "file", "format", "address"];
         let get = |name: &str| self.get(name, true);
         let formats = Some(get("format")).filter(|format| self.lenient || format.is_some())?;
-        let content = TermsContent::Datasets { names: get("file")?, variables: get("address")?, formats };
+        let (names, variables) = (get("file")?, get("address")?);
+        let content = TermsContent::Datasets { names, variables, formats, values: None };
         let is_other =
             |pair: &&(String, String)| !standard.iter().any(|name| pair.0.eq_ignore_ascii_case(name));
         let others = self.pairs.iter().filter(is_other).cloned().collect();

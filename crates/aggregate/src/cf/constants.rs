@@ -3,7 +3,7 @@ use super::tiles::lead;
 use crate::entries::{Entries, Texts};
 use crate::subject::Subject;
 use crate::touched::Touched;
-use ncirrus_layout::{Error, Result, Step, Tile, TileSource, View};
+use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{Atomic, Attributes, Model, Values, VarId, default_fill};
 
 #[cfg(test)]
@@ -13,6 +13,7 @@ mod tests;
 #[derive(Debug)]
 pub(super) struct Constants {
     pub(super) entries: Entries,
+    is_text: bool,
     /// Values that stand for missing ones, besides those of the aggregated variable.
     missing: Vec<Values>,
 }
@@ -35,7 +36,7 @@ impl Constants {
             let message = format!("{path} has {found} dimensions, the aggregated variable {rank}");
             return Err(Error::malformed(message));
         }
-        Ok(Self { entries, missing: Vec::new() })
+        Ok(Self { entries, is_text, missing: Vec::new() })
     }
 
     /// Takes note of what stands for a missing value: its fill value, which is its type's where it has none, but not of
@@ -54,18 +55,18 @@ impl Constants {
     ///
     /// # Errors
     /// A need, or what reading them fails with.
-    pub(super) fn tiles(&self, view: &dyn View, touched: &Touched, fill: &Values) -> Step<Vec<Tile>> {
+    pub(super) fn read(&self, view: &dyn View, touched: &Touched) -> Step<Values> {
         let entries = &self.entries;
         let (start, count) = (lead(entries, &touched.start, 0), lead(entries, &touched.count, 1));
-        let values = match fill.atomic() {
-            Some(Atomic::String) => strings(&entries.read_texts(view, &start, &count)?, &count)?,
-            _ => entries.read(view, &start, &count)?,
-        };
-        let constant = |entry: usize| {
-            let value = values.slice(entry..entry + 1);
-            TileSource::Constant(if self.is_missing(&value) { fill.clone() } else { value })
-        };
-        Ok(touched.tiles(|_, entry, _| Ok(constant(entry)))?)
+        match self.is_text {
+            true => Ok(strings(&entries.read_texts(view, &start, &count)?, &count)?),
+            false => entries.read(view, &start, &count),
+        }
+    }
+
+    /// A value of those that were read; `None` when it is missing.
+    pub(super) fn one(&self, values: &Values, entry: usize) -> Option<Values> {
+        Some(values.slice(entry..entry + 1)).filter(|value| !self.is_missing(value))
     }
 
     fn is_missing(&self, value: &Values) -> bool {

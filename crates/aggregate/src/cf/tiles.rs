@@ -9,7 +9,7 @@ use crate::touched::{self, Touched};
 use ncirrus_layout::{
     Error, Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
 };
-use ncirrus_model::Region;
+use ncirrus_model::{Region, Values};
 use std::sync::Arc;
 
 /// The fragments of a variable.
@@ -37,6 +37,8 @@ pub(super) struct Datasets {
     pub(super) versions: Option<u64>,
     pub(super) variables: Entries,
     pub(super) formats: Option<Entries>,
+    /// Values that fragments have instead of datasets (draft B).
+    pub(super) values: Option<Constants>,
     pub(super) substitutions: Substitutions,
 }
 
@@ -45,6 +47,14 @@ struct Read {
     names: Texts,
     variables: Texts,
     formats: Option<Texts>,
+    values: Option<Values>,
+}
+
+impl Read {
+    /// The value of a fragment that has one instead of a dataset.
+    fn value(&self, datasets: &Datasets, entry: usize) -> Option<Values> {
+        datasets.values.as_ref()?.one(self.values.as_ref()?, entry)
+    }
 }
 
 impl TileIndex for Tiles {
@@ -64,10 +74,17 @@ impl Tiles {
             return Ok(touched.tiles(|_, _, _| Ok(TileSource::Missing))?);
         }
         match &self.content {
-            Content::Constants(constants) => constants.tiles(view, &touched, &self.subject.fill),
+            Content::Constants(constants) => {
+                let values = constants.read(view, &touched)?;
+                let one = |entry| constants.one(&values, entry).unwrap_or_else(|| self.subject.fill.clone());
+                Ok(touched.tiles(|_, entry, _| Ok(TileSource::Constant(one(entry))))?)
+            }
             Content::Datasets(datasets) => {
                 let read = datasets.read(view, &touched)?;
-                Ok(touched.tiles(|cell, entry, _| self.fragment(datasets, &read, cell, entry))?)
+                Ok(touched.tiles(|cell, entry, _| match read.value(datasets, entry) {
+                    Some(value) => Ok(TileSource::Constant(value)),
+                    None => self.fragment(datasets, &read, cell, entry),
+                })?)
             }
         }
     }
@@ -148,12 +165,13 @@ impl Datasets {
         };
         let names = [&self.names, &self.variables];
         let formats = || join(&self.formats, read);
-        let (texts, mut formats) = both(join(names, read), formats())?;
+        let values = || join(&self.values, |constants| constants.read(view, touched));
+        let ((texts, mut formats), mut values) = both(both(join(names, read), formats()), values())?;
         let mut texts = texts.into_iter();
         let (Some(names), Some(variables)) = (texts.next(), texts.next()) else {
             return Err(Error::internal("entries that were not read").into());
         };
-        Ok(Read { names, variables, formats: formats.pop() })
+        Ok(Read { names, variables, formats: formats.pop(), values: values.pop() })
     }
 
     /// Where the entry of a fragment lies in what was read of a variable.

@@ -212,9 +212,9 @@ impl Tiles {
         };
         let written: Vec<i128> =
             (0..cell.len()).filter_map(|axis| index.integer(entry * cell.len() + axis)).collect();
-        let is_same = written.iter().eq(cell.iter().map(|at| i128::from(*at)).collect::<Vec<_>>().iter());
+        let due: Vec<i128> = cell.iter().map(|at| i128::from(*at)).collect();
         // An index that nobody wrote says nothing.
-        if is_same || written.iter().any(|at| *at < 0) {
+        if written == due || written.iter().any(|at| *at < 0) {
             return Ok(());
         }
         Err(fragment_error(cell, &format!("its own index is {written:?}")))

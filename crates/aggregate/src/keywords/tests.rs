@@ -10,6 +10,7 @@ use rstest::rstest;
 #[case::draft_a_values("map: m unique_value: v", Generation::DraftA)]
 #[case::draft_b("shape: m location: u address: i", Generation::DraftB)]
 #[case::draft_b_values("shape: m value: v", Generation::DraftB)]
+#[case::draft_b_both("shape: m location: u address: i value: v", Generation::DraftB)]
 #[case::cfa06("location: m file: u format: f address: i", Generation::Cfa06)]
 #[case::cfa06_case("LOCATION: m File: u Format: f ADDRESS: i", Generation::Cfa06)]
 fn keywords_tell_the_convention(#[case] text: &str, #[case] generation: Generation) {

@@ -1,4 +1,4 @@
-use crate::testing::{Master, ints};
+use crate::testing::{Master, ints, strings};
 use ncirrus_layout::TileSource;
 use ncirrus_model::Values;
 use rstest::rstest;
@@ -54,4 +54,18 @@ fn what_the_values_themselves_call_missing_is(
 fn a_byte_that_was_never_written_is_a_value() {
     let master = master(Values::UByte(vec![0]), Values::UByte(vec![3, 255]));
     assert_eq!(constants(&master), [Values::UByte(vec![3]), Values::UByte(vec![255])]);
+}
+
+#[test]
+fn a_fragment_of_draft_b_may_have_a_value_instead_of_a_dataset() {
+    let master = master(Values::Double(vec![-1.0]), Values::Double(vec![7.5, -9.0]))
+        .put("uv", "_FillValue", Values::Double(vec![-9.0]))
+        .var("fu(fx)", strings(&["", "b.nc"]))
+        .var("fi", strings(&["v"]))
+        .text("v", "aggregated_data", "shape: fm location: fu address: fi value: uv");
+    let opened = master.open();
+    assert_eq!(opened.paths(), ["/v"]);
+    let tiles = opened.all("v").unwrap();
+    assert_eq!(tiles[0].source, TileSource::Constant(Values::Double(vec![7.5])));
+    assert!(matches!(&tiles[1].source, TileSource::Fragment(fragment) if fragment.names == ["b.nc".into()]));
 }
