@@ -107,7 +107,7 @@ impl Reading<'_> {
                     TileSource::Missing => self.note_missing(&tile.region.start)?,
                     TileSource::Constant(value) => {
                         let one = vec![1; inside.axes.len()];
-                        assembly.put(&inside, &one, self.conform(value)?)?;
+                        assembly.put(&inside, &one, self.constant(value, &tile.region)?)?;
                     }
                     TileSource::Fragment(fragment) => {
                         batch.fragments.push(fragment::Part { piece: inside, tile: tile.region, fragment });

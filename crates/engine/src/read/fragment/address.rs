@@ -13,7 +13,7 @@ use ncirrus_store::{Scheme, Url};
 /// aggregates; `may_be_local` says whether a dataset on another machine may name files of this one.
 pub(crate) fn candidates(name: &str, base: Option<&Url>, may_be_local: bool) -> Result<Vec<Url>> {
     let found = match scheme(name) {
-        Some((scheme, rest)) => absolute(name, scheme, rest)?,
+        Some((scheme, rest)) => absolute(name, (scheme, rest), base)?,
         None if name.starts_with('/') => {
             each([name.to_owned(), decoded(name)], |path| Ok(Url::of_path(path)))?
         }
@@ -43,12 +43,16 @@ fn scheme(name: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
-fn absolute(name: &str, scheme: &str, rest: &str) -> Result<Vec<Url>> {
+fn absolute(name: &str, (scheme, rest): (&str, &str), base: Option<&Url>) -> Result<Vec<Url>> {
     match scheme.to_ascii_lowercase().as_str() {
         "file" => {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             let path = path.strip_prefix("localhost/").map_or(path.to_owned(), |path| format!("/{path}"));
-            each([decoded(&path), path], |path| Ok(Url::of_path(path)))
+            match path.starts_with('/') {
+                true => each([decoded(&path), path], |path| Ok(Url::of_path(path))),
+                // There is no host to ask: as in netCDF-C, it is a path.
+                false => relative(&path, base),
+            }
         }
         "dods" | "dap2" | "dap4" => {
             Err(Error::unsupported(format!("OPeNDAP, where the fragment {name:?} lies")))

@@ -117,18 +117,16 @@ impl Dataset {
         }
     }
 
-    /// The variable of a fragment in its dataset, which is this one, and the dataset that has it: in the dataset that
-    /// aggregates what an overlay hides can be meant.
+    /// The variable of a fragment in its dataset, which is this one, and the dataset that has it. Names and numbers are
+    /// those of the dataset as it is stored: an overlay hides variables, and keeps the numbers of the others.
     pub(crate) fn fragment_variable(&self, variables: &[FragmentVariable]) -> Option<(Self, VarId)> {
+        let stored = self.plain().definitions();
+        let id = variables.iter().find_map(|variable| find(stored, variable))?;
         let mut dataset = self;
-        loop {
-            let found = variables.iter().find_map(|variable| find(dataset.definitions(), variable));
-            match (found, dataset.beneath()) {
-                (Some(id), _) => return Some((dataset.clone(), id)),
-                (None, Some(beneath)) => dataset = beneath,
-                (None, None) => return None,
-            }
+        while dataset.definitions().variable(id).is_none() {
+            dataset = dataset.beneath()?;
         }
+        Some((dataset.clone(), id))
     }
 }
 

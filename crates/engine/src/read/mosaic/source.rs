@@ -5,7 +5,7 @@ use super::place::Place;
 use crate::convert::{self, ByteRule, CastRules, Excess};
 use crate::dataset::Dataset;
 use ncirrus_layout::{Error, ErrorKind, Result, VariableRef};
-use ncirrus_model::{Selection, Values, VarId};
+use ncirrus_model::{Atomic, Region, Selection, Values, VarId};
 use std::sync::Arc;
 
 /// A variable that parts of a mosaic come from, at hand for reading.
@@ -113,5 +113,28 @@ impl Reading<'_> {
         let (values, _) =
             cast.map_err(|error| Error::malformed(format!("a source of another type: {}", error.message())))?;
         Ok(values)
+    }
+
+    /// The one value of a tile as the mosaic's type: the nearest number, where the type has a place for it; elsewhere an
+    /// error, or a missing value when what is clear is accepted (`cfa.md` 6.5).
+    pub(super) fn constant(&self, value: Values, tile: &Region) -> Result<Values> {
+        let (model, ty) = (self.model, self.bound.ty);
+        if convert::matches(model, ty, &value) {
+            return Ok(value);
+        }
+        let to = model.base_atomic(ty).filter(|to| to.is_numeric());
+        let to = to.filter(|_| value.atomic().is_some_and(Atomic::is_numeric));
+        let to = to.ok_or_else(|| Error::malformed("a value of another type"))?;
+        let (cast, outside) = convert::cast_to_nearest(&value, to)?;
+        match outside.is_empty() {
+            true => Ok(cast),
+            false if self.dataset.options().lenient => Ok(self.bound.source.fill.clone()),
+            false => Err(Error::malformed(format!(
+                "the value {} from element {:?} on has no place in the type {}",
+                value.number(0).unwrap_or(f64::NAN),
+                tile.start,
+                to.name()
+            ))),
+        }
     }
 }

@@ -47,6 +47,12 @@ fn absolute_names_are_decoded_first() {
 }
 
 #[test]
+fn file_names_that_are_not_absolute_lie_beside_the_master() {
+    is("file:a%20b.nc", "/data/m.nca", &["/data/a%20b.nc", "/data/a b.nc"]);
+    is("file://f/a.nc", "/data/m.nca", &["/data/f/a.nc"]);
+}
+
+#[test]
 fn names_that_leave_their_store_are_refused() {
     is_refused("../../a.nc", "s3://bucket/run/m.nca", ErrorKind::Malformed);
     is_refused("../a.nc", "https://host/m.nca", ErrorKind::Malformed);
