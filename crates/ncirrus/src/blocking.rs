@@ -1,9 +1,10 @@
 //! The blocking API's one place of waiting: everything asynchronous of the engine, as ordinary calls.
 use crate::copy::Pair;
 use crate::dataset::{Dataset, State};
+use crate::variable::ShowFragments;
 use crate::{Atomic, Error, Result, Selection, Values, Variable};
 use ncirrus_engine::{FragmentCheck, FragmentInfo, Plan, StoredChunk};
-use ncirrus_layout::{Source, Tile};
+use ncirrus_layout::{Aggregation, Source, Tile};
 use ncirrus_model::{Attributes, Model, NodeId, Region, VarId};
 use ncirrus_store::Staged;
 use std::sync::Arc;
@@ -113,6 +114,12 @@ impl Dataset {
         self.engine().block_on(dataset.tiles(var, &whole))
     }
 
+    /// What an aggregated variable is made of, as its description says.
+    pub(crate) fn aggregation(&self, var: VarId) -> Result<Option<Aggregation>> {
+        let dataset = self.reader()?;
+        self.engine().block_on(dataset.aggregation(var))
+    }
+
     /// What a selection of an aggregated variable is put together from.
     pub(crate) fn fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
         let dataset = self.reader()?;
@@ -123,6 +130,18 @@ impl Dataset {
     pub(crate) fn check_fragments(&self, var: VarId, selection: &Selection) -> Result<Vec<FragmentCheck>> {
         let dataset = self.reader()?;
         self.engine().block_on(dataset.check_fragments(var, selection))
+    }
+
+    /// The same, some at a time.
+    pub(crate) fn each_fragment(
+        &self,
+        var: VarId,
+        selection: &Selection,
+        check: bool,
+        show: &mut ShowFragments<'_>,
+    ) -> Result<()> {
+        let dataset = self.reader()?;
+        self.engine().block_on(dataset.each_fragment(var, selection, check, show))
     }
 
     /// Where the chunks of a selection lie.

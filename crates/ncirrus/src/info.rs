@@ -2,7 +2,7 @@
 use crate::dump::codec_text;
 use crate::{CodecSpec, Dataset, Model, Result, Selection, Storage, TypeRef, Values};
 use ncirrus_codec::{Element, names};
-use ncirrus_engine::FragmentInfo;
+use ncirrus_engine::{FragmentInfo, FragmentKind};
 use ncirrus_model::{CodecSpace, GroupId, VarId};
 
 /// A summary of a dataset.
@@ -69,11 +69,15 @@ pub struct VariableInfo {
 /// What an aggregated variable is put together from, in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FragmentsInfo {
-    /// Shape of the array of fragments.
+    /// The convention by which they are described.
+    pub convention: &'static str,
+    /// How many are described.
+    pub count: u64,
+    /// Shape of the array of fragments; their number where they lie on no grid.
     pub shape: Vec<u64>,
-    /// Where the first of them is looked for.
+    /// Where the one with the first element is looked for; `here` and `constant` for those that lie nowhere else.
     pub first: Option<String>,
-    /// Where the last of them is looked for.
+    /// The same of the one with the last element.
     pub last: Option<String>,
 }
 
@@ -132,18 +136,22 @@ fn variable_info(dataset: &Dataset, model: &Model, id: VarId) -> Option<Variable
     })
 }
 
-/// The array of fragments of an aggregated variable: told by the first and the last of them.
+/// The array of fragments of an aggregated variable, and where the first and the last of them lie.
 fn fragments_info(dataset: &Dataset, id: VarId, shape: &[u64]) -> Option<FragmentsInfo> {
+    let found = dataset.aggregation(id).ok()??;
     let one = vec![1; shape.len()];
-    let at = |start: Vec<u64>| dataset.fragments(id, &Selection::slab(&start, &one)).ok()?.pop();
-    let first = at(vec![0; shape.len()])?;
-    let last = at(shape.iter().map(|len| len.saturating_sub(1)).collect())?;
-    let is_aggregated = [&first, &last].iter().any(|fragment| !fragment.index.is_empty());
-    let place = |fragment: FragmentInfo| fragment.places.into_iter().next();
-    is_aggregated.then(|| FragmentsInfo {
-        shape: last.index.iter().map(|index| index + 1).collect(),
-        first: place(first),
-        last: place(last),
+    let place = |start: Vec<u64>| {
+        let FragmentInfo { kind, places, .. } =
+            dataset.fragments(id, &Selection::slab(&start, &one)).ok()?.pop()?;
+        let other = (kind != FragmentKind::Missing).then(|| kind.name().to_owned());
+        places.into_iter().next().or(other)
+    };
+    Some(FragmentsInfo {
+        convention: found.convention,
+        count: found.fragments,
+        shape: found.shape.unwrap_or_else(|| vec![found.fragments]),
+        first: place(vec![0; shape.len()]),
+        last: place(shape.iter().map(|len| len.saturating_sub(1)).collect()),
     })
 }
 
@@ -247,6 +255,9 @@ impl Info {
 
 impl FragmentsInfo {
     fn to_json(&self) -> serde_json::Value {
-        serde_json::json!({"shape": self.shape, "first": self.first, "last": self.last})
+        serde_json::json!({
+            "convention": self.convention, "count": self.count, "shape": self.shape,
+            "first": self.first, "last": self.last,
+        })
     }
 }

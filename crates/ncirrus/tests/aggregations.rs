@@ -10,5 +10,6 @@ mod aggregations {
     pub(crate) mod cost;
     pub(crate) mod faults;
     pub(crate) mod made;
+    pub(crate) mod older;
     mod texts;
 }

@@ -5,8 +5,9 @@ use crate::nesting::Nesting;
 use crate::read::Reading;
 use crate::read::fragment::{Part, Touched};
 use crate::session::Missing;
-use ncirrus_layout::{Error, Fragment, Result, Tile, TileSource};
+use ncirrus_layout::{Aggregation, Error, Fragment, Result, Tile, TileSource};
 use ncirrus_model::{Region, Selection, VarId};
+use std::ops::ControlFlow;
 
 /// A part of an aggregated variable: what fills a box of it.
 #[derive(Debug, Clone)]
@@ -62,21 +63,25 @@ pub struct FragmentCheck {
 }
 
 impl Dataset {
-    /// The parts of an aggregated variable that a selection touches. Nothing is opened. Of very many, ask for a part of
-    /// the selection at a time.
+    /// What an aggregated variable is made of, as far as its description tells; `None` for other variables.
+    ///
+    /// # Errors
+    /// Damage of the description.
+    pub async fn aggregation(&self, variable: VarId) -> Result<Option<Aggregation>> {
+        let context = self.context(Nesting::default());
+        let found = context.drive(|view| self.inner.catalog.aggregation(view, variable)).await;
+        found.map_err(|error| self.located(error, variable))
+    }
+
+    /// The parts of an aggregated variable that a selection touches. Nothing is opened. Of very many,
+    /// [`each_fragment`](Self::each_fragment) holds some at a time.
     ///
     /// # Errors
     /// `Invalid` for a variable that is not put together from others, or a selection that does not fit; `Limit` when
     /// there are too many; damage of the description.
     pub async fn fragments(&self, variable: VarId, selection: &Selection) -> Result<Vec<FragmentInfo>> {
-        let bound = self.bound(variable, &Nesting::default()).await?;
-        let reading = self.reading(variable, &bound, selection, Nesting::default(), Missing::Fill)?;
-        let mut touched = self.touched(&reading, selection)?;
-        let mut fragments = Vec::new();
-        while let Some(tiles) = self.next_of(&mut touched, fragments.len(), variable).await? {
-            fragments.extend(tiles.iter().map(|tile| self.fragment_info(tile)));
-        }
-        Ok(fragments)
+        let checks = self.listed(variable, selection, false).await?;
+        Ok(checks.into_iter().map(|check| check.fragment).collect())
     }
 
     /// The same, each with what is wrong with it: its dataset is opened, its shape, type and units are compared.
@@ -88,16 +93,48 @@ impl Dataset {
         variable: VarId,
         selection: &Selection,
     ) -> Result<Vec<FragmentCheck>> {
+        self.listed(variable, selection, true).await
+    }
+
+    async fn listed(
+        &self,
+        variable: VarId,
+        selection: &Selection,
+        check: bool,
+    ) -> Result<Vec<FragmentCheck>> {
+        let mut list = Vec::new();
+        let mut add = |found: Vec<FragmentCheck>| {
+            let count = list.len().saturating_add(found.len());
+            self.session().limits().count(count as u64, "a list of fragments")?;
+            list.extend(found);
+            Ok(ControlFlow::Continue(()))
+        };
+        self.each_fragment(variable, selection, check, &mut add).await?;
+        Ok(list)
+    }
+
+    /// Shows the parts that a selection touches some at a time, always in the same order, until it is told to stop. With
+    /// `check` they are opened and compared, many at once.
+    ///
+    /// # Errors
+    /// As [`fragments`](Self::fragments), but for the limit; what `show` fails with.
+    pub async fn each_fragment(
+        &self,
+        variable: VarId,
+        selection: &Selection,
+        check: bool,
+        show: &mut (dyn FnMut(Vec<FragmentCheck>) -> Result<ControlFlow<()>> + Send),
+    ) -> Result<()> {
         let bound = self.bound(variable, &Nesting::default()).await?;
         let reading = self.reading(variable, &bound, selection, Nesting::default(), Missing::Fill)?;
         let mut touched = self.touched(&reading, selection)?;
-        let mut checks: Vec<FragmentCheck> = Vec::new();
-        while let Some(tiles) = self.next_of(&mut touched, checks.len(), variable).await? {
+        while let Some(tiles) = touched.next().await.map_err(|error| self.located(error, variable))? {
+            let mut checks: Vec<FragmentCheck> = Vec::new();
             let mut parts = Vec::new();
             for tile in tiles {
                 let fragment = self.fragment_info(&tile);
                 let fault = fragment.fault.clone();
-                if let (TileSource::Fragment(fragment), None) = (tile.source, &fault) {
+                if let (true, TileSource::Fragment(fragment), None) = (check, tile.source, &fault) {
                     parts.push((checks.len(), Part::whole(tile.region, fragment)));
                 }
                 checks.push(FragmentCheck { fragment, fault });
@@ -107,8 +144,11 @@ impl Dataset {
                     check.fault = Some(fault);
                 }
             }
+            if show(checks)?.is_break() {
+                break;
+            }
         }
-        Ok(checks)
+        Ok(())
     }
 
     fn touched<'t, 'a>(&self, reading: &'t Reading<'a>, selection: &Selection) -> Result<Touched<'t, 'a>> {
@@ -117,19 +157,6 @@ impl Dataset {
             return Err(self.located(Error::invalid(message), reading.variable));
         };
         Ok(reading.touched(tiles, selection))
-    }
-
-    /// The next tiles after so many that are listed.
-    async fn next_of(
-        &self,
-        touched: &mut Touched<'_, '_>,
-        listed: usize,
-        variable: VarId,
-    ) -> Result<Option<Vec<Tile>>> {
-        let tiles = touched.next().await.map_err(|error| self.located(error, variable))?;
-        let count = tiles.as_ref().map_or(0, Vec::len).saturating_add(listed);
-        self.session().limits().count(count as u64, "a list of fragments")?;
-        Ok(tiles)
     }
 
     fn fragment_info(&self, tile: &Tile) -> FragmentInfo {
