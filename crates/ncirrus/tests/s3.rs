@@ -13,6 +13,7 @@ mod s3 {
     mod enforced;
     mod errors;
     mod fixtures;
+    mod google;
     mod guard;
     mod kills;
     mod listings;

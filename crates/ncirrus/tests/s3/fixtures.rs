@@ -38,6 +38,11 @@ fn every_fixture_comes_back_from_azurite() {
     round_trips(&place, in_turn);
 }
 
+#[test]
+fn every_fixture_comes_back_by_the_api_of_google() {
+    round_trips(&Place::google(), in_turn);
+}
+
 /// Each fixture takes one of the trees: these servers are slow.
 fn in_turn(number: usize) -> Vec<Way> {
     vec![TREES[number % TREES.len()]]

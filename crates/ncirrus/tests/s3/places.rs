@@ -1,4 +1,5 @@
 //! The servers that tests run against: one in process, and others when they are installed.
+use super::google;
 use super::server::{self, KEY, SECRET, Server};
 use ncirrus::Session;
 use ncirrus_testkit::corpus::{peers_python, required};
@@ -110,6 +111,19 @@ impl Place {
             _running: Running { program: Some(child), _server: None, _folder: None },
         };
         Some((place, told))
+    }
+
+    /// Google's API in front of a server in process.
+    pub(crate) fn google() -> Self {
+        let settings =
+            [("google_base_url", google::start()), ("google_bearer_token", google::TOKEN.to_owned())];
+        Self {
+            name: "google",
+            prefix: "gs://bucket/".to_owned(),
+            settings: settings.map(|(name, value)| (name.to_owned(), value)).into(),
+            secrets: vec![google::TOKEN.to_owned()],
+            _running: Running { program: None, _server: None, _folder: None },
+        }
     }
 
     /// Azurite, Azure's own emulator.

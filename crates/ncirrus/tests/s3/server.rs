@@ -101,6 +101,11 @@ impl Server {
         Self { address, folder, shared }
     }
 
+    /// Answers a request that came elsewhere, whoever signed it.
+    pub(crate) async fn call(&self, request: Request<Incoming>) -> Response<Body> {
+        self.shared.allowed(request).await
+    }
+
     /// Method, path and query of the requests since the last call.
     pub(crate) fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.seen.lock().unwrap())
@@ -260,7 +265,7 @@ impl Shared {
     }
 }
 
-fn refusal(status: u16, code: &str) -> Response<Body> {
+pub(crate) fn refusal(status: u16, code: &str) -> Response<Body> {
     refusal_with(status, code, "")
 }
 

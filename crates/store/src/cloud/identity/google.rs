@@ -5,7 +5,8 @@ use crate::{Credentials, StoreOptions};
 use std::path::PathBuf;
 
 /// Variables that mean that somebody is known.
-const VARIABLES: [&str; 4] = [
+const VARIABLES: [&str; 5] = [
+    "GOOGLE_BEARER_TOKEN",
     "GOOGLE_SERVICE_ACCOUNT",
     "GOOGLE_SERVICE_ACCOUNT_PATH",
     "GOOGLE_SERVICE_ACCOUNT_KEY",
@@ -16,7 +17,7 @@ const FILE: &str = ".config/gcloud/application_default_credentials.json";
 
 pub(super) fn resolve(bucket: &Bucket, options: &StoreOptions) -> Identity {
     let environment = options.config.environment();
-    let given = super::given(options, &["service_account", "credentials"]);
+    let given = super::given(options, &["service_account", "credentials", "bearer_token"]);
     let variable = VARIABLES.into_iter().find(|name| environment.variable(name).is_some());
     let (what, why) = match (options.credentials, given, variable, file(options)) {
         (Credentials::Anonymous, ..) => (None, "the program".to_owned()),
