@@ -13,7 +13,7 @@ use crate::config::{Login, LoginKind, Secret, Settings};
 use crate::connections::Connections;
 use crate::net::{self, Failure, Service};
 use crate::store::{Facts, LocalStore, Precondition, Store};
-use crate::url::percent_decoded;
+use crate::url::{percent_decoded, percent_encoded};
 use crate::{StoreOptions, Url, key};
 use answer::{Answer, Begun, Whole};
 use bytes::Bytes;
@@ -161,7 +161,7 @@ impl HttpStore {
     fn address(&self, object: &ObjectId) -> String {
         let path = match object.key() {
             "" => self.slash.to_owned(),
-            key => format!("/{}", encoded(key)),
+            key => format!("/{}", percent_encoded(key)),
         };
         let query =
             object.query().or(self.query.as_deref()).map(|query| format!("?{query}")).unwrap_or_default();
@@ -194,19 +194,6 @@ fn range_of(want: &Want) -> Option<String> {
         }
         Want::Suffix(len) => Some(format!("bytes=-{}", (*len).max(1))),
     }
-}
-
-/// A key as it stands in a URL.
-fn encoded(key: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
-    let mut out = String::with_capacity(key.len());
-    for byte in key.bytes() {
-        match is_plain(byte) {
-            true => out.push(byte.into()),
-            false => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 fn read_only<T>(object: &ObjectId) -> Result<T> {

@@ -61,6 +61,6 @@ pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
 pub use reference::{ReferenceStore, parse_references};
 pub use registry::{Schemes, StoreFactory};
 pub use store::{Blocking, Facts, LocalStore, Objects, Precondition, ReadAt, Store};
-pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name};
+pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name, percent_encoded};
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, ZipWriterStore};

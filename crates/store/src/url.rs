@@ -9,7 +9,7 @@ mod relative;
 mod tests;
 
 pub(crate) use bucket::percent_decoded;
-pub use bucket::{Bucket, Provider};
+pub use bucket::{Bucket, Provider, percent_encoded};
 pub use fragment::Fragment;
 pub use modes::Modes;
 pub use name::dataset_name;

@@ -233,6 +233,19 @@ fn first_labels(host: &str, count: usize) -> String {
     host.split('.').take(count).collect::<Vec<_>>().join(".")
 }
 
+/// Text as it stands in the path of a URL: what may stand there as it is (RFC 3986 3.3) stays, slashes too.
+pub fn percent_encoded(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match is_plain(byte) {
+            true => out.push(byte.into()),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
 /// Resolves `%xx`; what is no such escape, or gives no UTF-8, stays as it is.
 pub(crate) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());

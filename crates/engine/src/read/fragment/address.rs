@@ -7,7 +7,7 @@
 mod tests;
 
 use ncirrus_layout::{Error, ErrorKind, Result};
-use ncirrus_store::{Scheme, Url};
+use ncirrus_store::{Scheme, Url, percent_encoded};
 
 /// Where a fragment of that name may lie, in the order in which it is looked for. `base` is the dataset that
 /// aggregates; `may_be_local` says whether a dataset on another machine may name files of this one.
@@ -90,7 +90,7 @@ fn relative(name: &str, base: Option<&Url>) -> Result<Vec<Url>> {
     match base.scheme() {
         Scheme::File => each(names, |name| Ok(base.beside(format!("{folder}{name}")))),
         Scheme::Http | Scheme::Https => each(names, |name| {
-            let path = inside(folder, &encoded(name)).ok_or_else(|| outside(name))?;
+            let path = inside(folder, &percent_encoded(name)).ok_or_else(|| outside(name))?;
             Ok(base.beside(path))
         }),
         _ => each(names, |name| {
@@ -152,17 +152,4 @@ fn decoded(text: &str) -> String {
         Ok(plain) if !plain.contains('\0') => plain,
         _ => text.to_owned(),
     }
-}
-
-/// Text as it stands in the path of a URL.
-fn encoded(text: &str) -> String {
-    let mut path = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => path.push(char::from(byte)),
-            _ if b"-._~/!$&'()*+,;=:@".contains(&byte) => path.push(char::from(byte)),
-            _ => path.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    path
 }
