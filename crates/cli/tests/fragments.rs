@@ -77,3 +77,56 @@ fn plans_count_fragments() {
     let shown = text(&ncirrus(&["explain", &master, "pt"]).stdout);
     assert!(shown.contains("fragments   2 in 2 parts"), "{shown}");
 }
+
+/// A master whose 20,000 fragments are not there.
+fn many(folder: &Path) -> String {
+    let (count, master) = (20_000, folder.join("m.nca"));
+    let session = ncirrus::Session::new().unwrap();
+    let create = ncirrus::CreateOptions { kind: Some(ncirrus::Kind::Nc4), ..Default::default() };
+    let dataset = ncirrus::Dataset::create_with(master.to_str().unwrap(), &create, &session).unwrap();
+    let root = dataset.root();
+    for (name, len) in [("time", count), ("a_time", count), ("a_map_j1", 1), ("a_map_i", count)] {
+        root.add_dimension(name, ncirrus::DimensionLen::Fixed(len)).unwrap();
+    }
+    let data = root.add_variable("data", ncirrus::Atomic::Float, &[]).unwrap();
+    for (name, text) in [
+        ("aggregated_dimensions", "time"),
+        ("aggregated_data", "map: fragment_map uris: fragment_uris identifiers: fragment_identifiers"),
+    ] {
+        data.set_attribute(ncirrus::Attribute::text(name, text)).unwrap();
+    }
+    let map = root.add_variable("fragment_map", ncirrus::Atomic::Int, &["a_map_j1", "a_map_i"]).unwrap();
+    let uris = root.add_variable("fragment_uris", ncirrus::Atomic::String, &["a_time"]).unwrap();
+    let identifiers = root.add_variable("fragment_identifiers", ncirrus::Atomic::String, &[]).unwrap();
+    map.write_all(&vec![1i32; 20_000]).unwrap();
+    let names: Vec<String> = (0..count).map(|number| format!("parts/{number}.nc")).collect();
+    let strings = |texts: &[String]| ncirrus::Values::String(texts.iter().map(Some).collect());
+    uris.write_values(&ncirrus::Selection::all(&[count]), &strings(&names)).unwrap();
+    identifiers.write_values(&ncirrus::Selection::all(&[]), &strings(&["data".to_owned()])).unwrap();
+    dataset.close().unwrap();
+    master.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn lists_of_very_many_fragments_are_printed_while_they_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let master = many(folder.path());
+    let run = |arguments: &[&str]| {
+        let output = ncirrus(&[&["--memory", "64M"], arguments, &[&master]].concat());
+        assert!(output.status.code().unwrap() < 2, "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let shown = run(&["fragments"]);
+    let rows: Vec<&str> = shown.lines().collect();
+    assert_eq!(rows.len(), 20_002);
+    assert!(rows[1].contains("[0:1]") && rows[20_000].contains("/parts/19999.nc"), "{}", rows[20_000]);
+    assert_eq!(rows[20_001], "  20000 fragments");
+    let listed: Value = serde_json::from_str(&run(&["fragments", "--json"])).unwrap();
+    let listed = listed.as_array().unwrap();
+    assert_eq!(listed.len(), 20_000);
+    assert!(listed.iter().enumerate().all(|(at, entry)| entry["index"][0] == at));
+    let checked = run(&["fragments", "--check"]);
+    assert!(checked.ends_with("  20000 fragments, 20000 with faults\n"));
+    let places = checked.lines().filter(|line| line.starts_with("  ["));
+    assert!(places.eq(shown.lines().filter(|line| line.starts_with("  ["))), "the order is another");
+}

@@ -4,6 +4,7 @@ mod fragments;
 mod mapped;
 
 pub use array::{Array, Numbers};
+pub(crate) use fragments::ShowFragments;
 
 use crate::{Attribute, Attributes, Dataset, Element, Error, Result, Selection, Storage, TypeRef, Values};
 use ncirrus_engine::StoredChunk;

@@ -6,7 +6,8 @@ use anstyle::{AnsiColor, Style};
 use clap::Args as ClapArgs;
 use ncirrus::{Dataset, FragmentCheck, FragmentInfo, Result, Selection, Session, Variable, VariableSelect};
 use serde_json::{Value, json};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 /// List the fragments of aggregated variables: where they lie and which part of the variable they fill.
@@ -37,22 +38,25 @@ const FAULT: Style = AnsiColor::Red.on_default();
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let dataset = args.reading.open(&args.url, session)?;
-    let mut listed = Vec::new();
-    for (variable, selection) in wanted(&dataset, args.variable.as_deref())? {
-        let checks = match args.check {
-            true => variable.check_fragments(&selection)?,
-            false => variable.fragments(&selection)?.into_iter().map(unchecked).collect(),
+    let wanted = wanted(&dataset, args.variable.as_deref())?;
+    let mut list =
+        List { out: BufWriter::new(anstream::stdout()), json: args.json, count: 0, faults: 0, before: 0 };
+    let mut written = list.begin();
+    for (variable, selection) in &wanted {
+        if written.is_err() {
+            break;
+        }
+        written = list.head(variable);
+        let mut show = |checks: Vec<FragmentCheck>| {
+            let done = std::mem::replace(&mut written, Ok(()));
+            written = done.and_then(|()| checks.iter().try_for_each(|check| list.show(variable, check)));
+            Ok(if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
-        listed.push((variable, checks));
+        variable.each_fragment(selection, args.check, &mut show)?;
+        written = written.and_then(|()| list.foot(args.check));
     }
-    let is_whole = listed.iter().all(|(_, checks)| checks.iter().all(|check| check.fault.is_none()));
-    let mut out = anstream::stdout().lock();
-    let written = match args.json {
-        true => writeln!(out, "{:#}", listing(&listed)),
-        false => listed.iter().try_for_each(|(variable, checks)| show(&mut out, variable, checks)),
-    };
-    let done = finish(written)?;
-    Ok(if is_whole || !args.check { done } else { ExitCode::from(exit::PARTIAL) })
+    let done = finish(written.and_then(|()| list.end()))?;
+    Ok(if list.faults == 0 || !args.check { done } else { ExitCode::from(exit::PARTIAL) })
 }
 
 /// The variables to list, and of which elements.
@@ -70,27 +74,74 @@ fn wanted(dataset: &Dataset, variable: Option<&str>) -> Result<Vec<(Variable, Se
     Ok(dataset.variables().into_iter().filter(Variable::is_aggregated).map(whole).collect())
 }
 
-fn unchecked(fragment: FragmentInfo) -> FragmentCheck {
-    FragmentCheck { fault: fragment.fault.clone(), fragment }
+/// What is printed while it is found: there may be a million of them.
+struct List<W> {
+    out: W,
+    json: bool,
+    /// Fragments of the variable, of all variables as JSON.
+    count: usize,
+    faults: usize,
+    /// Faults of the variables before.
+    before: usize,
 }
 
-fn show(out: &mut impl Write, variable: &Variable, checks: &[FragmentCheck]) -> io::Result<()> {
-    let shape = lengths(&variable.shape(), "x");
-    let noun = if checks.len() == 1 { "fragment" } else { "fragments" };
-    writeln!(out, "{NAME}{}{NAME:#}  {shape}  {} {noun}", variable.path(), checks.len())?;
-    for FragmentCheck { fragment, fault } in checks {
-        let place = match fragment.places.first().or(fragment.names.first()) {
-            Some(place) => place.as_str(),
-            None => fragment.kind.name(),
-        };
-        let names = fragment.variables.first().map_or("", String::as_str);
-        let (index, region) = (lengths(&fragment.index, ","), region(fragment));
-        writeln!(out, "  {QUIET}[{index}]{QUIET:#} {region}  {place}  {names}")?;
-        if let Some(fault) = fault {
-            writeln!(out, "    {FAULT}{fault}{FAULT:#}")?;
+impl<W: Write> List<W> {
+    fn begin(&mut self) -> io::Result<()> {
+        if self.json { write!(self.out, "[") } else { Ok(()) }
+    }
+
+    fn head(&mut self, variable: &Variable) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        (self.count, self.before) = (0, self.faults);
+        writeln!(self.out, "{NAME}{}{NAME:#}  {}", variable.path(), lengths(&variable.shape(), "x"))
+    }
+
+    fn show(&mut self, variable: &Variable, check: &FragmentCheck) -> io::Result<()> {
+        self.count += 1;
+        self.faults += usize::from(check.fault.is_some());
+        if !self.json {
+            return row(&mut self.out, check);
+        }
+        let entry = format!("{:#}", entry(variable, check)).replace('\n', "\n  ");
+        let comma = if self.count > 1 { "," } else { "" };
+        write!(self.out, "{comma}\n  {entry}")
+    }
+
+    fn foot(&mut self, checked: bool) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        let noun = if self.count == 1 { "fragment" } else { "fragments" };
+        match checked {
+            true => writeln!(self.out, "  {} {noun}, {} with faults", self.count, self.faults - self.before),
+            false => writeln!(self.out, "  {} {noun}", self.count),
         }
     }
-    Ok(())
+
+    fn end(&mut self) -> io::Result<()> {
+        match (self.json, self.count) {
+            (false, _) => {}
+            (true, 0) => writeln!(self.out, "]")?,
+            (true, _) => writeln!(self.out, "\n]")?,
+        }
+        self.out.flush()
+    }
+}
+
+fn row(out: &mut impl Write, FragmentCheck { fragment, fault }: &FragmentCheck) -> io::Result<()> {
+    let place = match fragment.places.first().or(fragment.names.first()) {
+        Some(place) => place.as_str(),
+        None => fragment.kind.name(),
+    };
+    let names = fragment.variables.first().map_or("", String::as_str);
+    let (index, region) = (lengths(&fragment.index, ","), region(fragment));
+    writeln!(out, "  {QUIET}[{index}]{QUIET:#} {region}  {place}  {names}")?;
+    match fault {
+        Some(fault) => writeln!(out, "    {FAULT}{fault}{FAULT:#}"),
+        None => Ok(()),
+    }
 }
 
 fn lengths(numbers: &[u64], between: &str) -> String {
@@ -104,20 +155,16 @@ fn region(fragment: &FragmentInfo) -> String {
     format!("[{}]", axes.join(","))
 }
 
-fn listing(listed: &[(Variable, Vec<FragmentCheck>)]) -> Value {
-    let entry = |variable: &Variable, check: &FragmentCheck| {
-        let FragmentCheck { fragment, fault } = check;
-        json!({
-            "variable": variable.path(),
-            "index": fragment.index,
-            "start": fragment.region.start,
-            "count": fragment.region.count,
-            "kind": fragment.kind.name(),
-            "names": fragment.names,
-            "places": fragment.places,
-            "variables": fragment.variables,
-            "fault": fault.as_ref().map(ToString::to_string),
-        })
-    };
-    listed.iter().flat_map(|(variable, checks)| checks.iter().map(|check| entry(variable, check))).collect()
+fn entry(variable: &Variable, FragmentCheck { fragment, fault }: &FragmentCheck) -> Value {
+    json!({
+        "variable": variable.path(),
+        "index": fragment.index,
+        "start": fragment.region.start,
+        "count": fragment.region.count,
+        "kind": fragment.kind.name(),
+        "names": fragment.names,
+        "places": fragment.places,
+        "variables": fragment.variables,
+        "fault": fault.as_ref().map(ToString::to_string),
+    })
 }
