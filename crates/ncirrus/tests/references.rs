@@ -1,7 +1,12 @@
 //! Reference files: written for files of every kind, read here and by fsspec, zarr-python and xarray with equal values.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#[path = "requests/far.rs"]
+mod far;
 mod support;
 
+use far::Far;
+use ncirrus::ObjectId;
+use ncirrus::store::{LocalStore, MemoryStore, Precondition, Store, Url};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
     ReferenceOptions, ReferenceReport, Result, Selection, Session, Storage, Structures, Values,
@@ -10,6 +15,7 @@ use ncirrus::{
 use ncirrus_testkit::corpus::peers_python;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use support::{session, temp, values};
 
 /// What is made: name, kind, whether variables are chunked and filtered.
@@ -223,6 +229,43 @@ fn files_follow_each_other_along_an_axis() {
             assert_eq!(part, own);
         }
         others_agree(&target, "time", &paths);
+    }
+}
+
+#[test]
+fn chunks_that_lie_side_by_side_are_asked_for_together() {
+    let (_folder, temp) = temp();
+    let (source, target) = (temp.join("a.nc"), temp.join("refs.json"));
+    fill(&source, Kind::Nc4, 0, 5, &session());
+    refer(
+        &[&source],
+        &target,
+        |options| (options.inline_threshold, options.relative) = (0, true),
+        &session(),
+    )
+    .unwrap();
+    let mut far = Far::new(MemoryStore::new("far://place"));
+    far.merge_gap = 64;
+    let far = Arc::new(far);
+    for path in [&source, &target] {
+        let object = far.inner.root().child(path.file_name().unwrap().to_str().unwrap());
+        LocalStore::put(&far.inner, &object, &std::fs::read(path).unwrap(), &Precondition::None).unwrap();
+    }
+    let store = Arc::clone(&far);
+    let connect = move |url: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
+        let root = store.inner.root().child(url.path().trim_matches('/'));
+        Ok((Arc::clone(&store) as Arc<dyn Store>, root))
+    };
+    let session = Session::builder().threads(2).store("far", connect).build().unwrap();
+    let joint = Dataset::open_with("far://place/refs.json", &OpenOptions::default(), &session).unwrap();
+    let own = open(&source, &session);
+    for (name, chunks) in [("grid", 5), ("small", 5), ("time", 5)] {
+        let before = far.requests().len();
+        let variable = joint.variable(name).unwrap();
+        assert_eq!(values(&variable).unwrap(), values(&own.variable(name).unwrap()).unwrap(), "{name}");
+        let requests = far.requests().split_off(before);
+        assert!(requests.iter().all(|(key, _)| key == "a.nc"), "{requests:?}");
+        assert_eq!(requests.len(), 1, "{chunks} chunks: {requests:?}");
     }
 }
 

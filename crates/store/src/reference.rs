@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use manifest::{Entry, Manifest};
 use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use std::ops::Range;
 use std::sync::Arc;
 use targets::Targets;
 
@@ -77,23 +78,24 @@ impl ReferenceStore {
         self.len() == 0
     }
 
+    async fn read(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
+        let Some(target) = self.targets.number(object) else { return self.read_entry(object, want).await };
+        let read = self.target(target, want).await.and_then(|found| match want {
+            Want::Range(range) if found.size < range.end => Err(self.cut_short(target, found.size, range)),
+            _ => Ok(found),
+        });
+        read.map(Some).map_err(|error| error.at_object(self.targets.name(target)).by("reference"))
+    }
+
     async fn read_entry(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>> {
         let Some(entry) = self.manifest.entries.get(key::check(object)?) else { return Ok(None) };
         let read = match entry {
-            Entry::Inline(body) => Ok(self.inline(body, want)),
+            Entry::Inline(body) => Ok(want::blob(body, want, self.tag.clone())),
             Entry::Whole(target) => self.target(*target, want).await,
             Entry::Range { target, offset, len } => self.range(*target, (*offset, *len), want).await,
             Entry::Damaged(reason) => Err(Error::malformed(reason.clone())),
         };
         read.map(Some).map_err(|error| error.at_object(object).by("reference"))
-    }
-
-    fn inline(&self, body: &Bytes, want: &Want) -> Blob {
-        let size = body.len() as u64;
-        let range = want::resolve(want, size);
-        let at = |offset: u64| usize::try_from(offset).unwrap_or(body.len()).min(body.len());
-        let bytes = body.slice(at(range.start)..at(range.end));
-        Blob { bytes, offset: range.start, size, tag: self.tag.clone() }
     }
 
     async fn range(&self, target: u32, (offset, len): (u64, u64), want: &Want) -> Result<Blob> {
@@ -104,12 +106,15 @@ impl ReferenceStore {
         let (start, end) = (offset.saturating_add(range.start), offset.saturating_add(range.end));
         let found = self.target(target, &Want::Range(start..end)).await?;
         if found.bytes.len() as u64 != range.end - range.start {
-            let name = self.targets.name(target);
-            let message = format!("{name} ends at {}, before the {len} bytes from {offset} on", found.size);
-            return Err(Error::malformed(message));
+            return Err(self.cut_short(target, found.size, &(offset..offset.saturating_add(len))));
         }
         let tag = Tag::new(format!("{}-{offset:x}", found.tag.as_str()));
         Ok(Blob { bytes: found.bytes, offset: range.start, size: len, tag })
+    }
+
+    fn cut_short(&self, target: u32, size: u64, range: &Range<u64>) -> Error {
+        let (name, len) = (self.targets.name(target), range.end.saturating_sub(range.start));
+        Error::malformed(format!("{name} ends at {size}, before the {len} bytes from {} on", range.start))
     }
 
     /// Bytes of an object that is referred to. One that is missing is no chunk that was never written.
@@ -145,7 +150,16 @@ impl Store for ReferenceStore {
     }
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
-        self.read_entry(object, want).boxed()
+        self.read(object, want).boxed()
+    }
+
+    fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
+        match self.manifest.entries.get(object.key())? {
+            Entry::Range { target, offset, len } if *len > 0 => {
+                Some((self.targets.object(*target, &self.id)?, *offset..offset.checked_add(*len)?))
+            }
+            _ => None,
+        }
     }
 
     fn put<'a>(&'a self, object: &'a ObjectId, _: Bytes, _: Precondition) -> BoxFuture<'a, Result<Tag>> {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt::Debug;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,13 @@ pub trait Store: Debug + Send + Sync {
 
     /// Bytes of an object; `None` when there is no such object. Ranges are cut at the end of the object.
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>>;
+
+    /// The object that another one is a range of, and the range, where it can be read itself: of what lies close together
+    /// in it several are asked for at once.
+    fn within(&self, object: &ObjectId) -> Option<(ObjectId, Range<u64>)> {
+        let _ = object;
+        None
+    }
 
     /// Replaces a whole object at once: readers see the old bytes or the new ones.
     fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition)

@@ -101,7 +101,7 @@ impl Reading<'_> {
         let len = self.context.shared.limits.chunk_len(len, "a chunk")?;
         let chain = chunks.chain(&shape)?;
         let is_plain = chain.is_identity() && elements.stored_len().is_some();
-        let work = match located.location {
+        let work = match self.within(located.location) {
             Location::Bytes(object, range) if is_plain => {
                 Work::Plain { object, start: range.start, have: Some(range.end.saturating_sub(range.start)) }
             }
@@ -109,6 +109,13 @@ impl Reading<'_> {
             location => Work::Encoded { location, mask: located.mask, chain, len, count },
         };
         Ok((work, row_major(&shape, elements.sizes().stored as u64)?))
+    }
+
+    /// A range of an object instead of an object that is one.
+    fn within(&self, location: Location) -> Location {
+        let Location::Object(object) = &location else { return location };
+        let within = self.context.snapshot.store().within(object);
+        within.map_or(location, |(object, range)| Location::Bytes(object, range))
     }
 }
 

@@ -13,6 +13,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Far {
     pub(crate) inner: MemoryStore,
+    /// Bytes between ranges that are fetched rather than asked around.
+    pub(crate) merge_gap: u64,
     seen: Mutex<Seen>,
 }
 
@@ -35,7 +37,7 @@ const QUIET: Duration = Duration::from_millis(25);
 
 impl Far {
     pub(crate) fn new(inner: MemoryStore) -> Self {
-        Self { inner, seen: Mutex::default() }
+        Self { inner, merge_gap: 0, seen: Mutex::default() }
     }
 
     /// What was asked for so far.
@@ -93,7 +95,7 @@ impl Store for Far {
         Facts {
             latency: Duration::from_millis(50),
             concurrency: 4096,
-            merge_gap: 0,
+            merge_gap: self.merge_gap,
             range_cap: 16 << 20,
             lists: true,
             writable: false,

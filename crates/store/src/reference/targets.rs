@@ -3,7 +3,7 @@ use crate::open::{Opened, open_object};
 use crate::store::{Facts, Store};
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, key};
-use ncirrus_layout::{Error, ErrorKind, ObjectId, Result};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, StoreId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,6 +22,8 @@ pub(super) struct Targets {
 
 struct Target {
     name: String,
+    /// How it is named in the store of the reference file.
+    object: OnceLock<ObjectId>,
     place: OnceLock<Result<Place>>,
 }
 
@@ -33,7 +35,11 @@ impl fmt::Debug for Targets {
 
 impl Targets {
     pub(super) fn new(names: &[String], file: &Opened, options: &StoreOptions) -> Self {
-        let list = names.iter().map(|name| Target { name: name.clone(), place: OnceLock::new() });
+        let list = names.iter().map(|name| Target {
+            name: name.clone(),
+            object: OnceLock::new(),
+            place: OnceLock::new(),
+        });
         let (list, base) = (list.collect(), file.url.clone());
         Self { list, base, options: options.clone(), folders: Mutex::default() }
     }
@@ -42,6 +48,19 @@ impl Targets {
     pub(super) fn name(&self, target: u32) -> String {
         let name = self.find(target).map(|target| target.name.as_str()).unwrap_or_default();
         Url::parse(name).map_or_else(|_| name.to_owned(), |url| url.to_string())
+    }
+
+    /// The object in the store of the reference file that stands for a whole object elsewhere: no key, and as query the
+    /// number, and the name for messages.
+    pub(super) fn object(&self, target: u32, store: &StoreId) -> Option<ObjectId> {
+        let make = || ObjectId::new(store.clone(), "").with_query(format!("{target}={}", self.name(target)));
+        Some(self.find(target)?.object.get_or_init(make).clone())
+    }
+
+    /// The number of the object that one of these stands for.
+    pub(super) fn number(&self, object: &ObjectId) -> Option<u32> {
+        let (number, _) = object.query()?.split_once('=')?;
+        number.parse().ok().filter(|_| object.key().is_empty())
     }
 
     /// What is known of the place of the first object that can be reached.

@@ -139,6 +139,29 @@ fn generators_that_claim_too_much_are_refused_at_once() {
 }
 
 #[test]
+fn ranges_are_read_of_the_objects_that_they_lie_in() {
+    let (store, root) = opened(&everything().to_string());
+    let within = |key: &str| store.within(&root.child(key));
+    let (target, range) = within("range").unwrap();
+    assert_eq!(range, 2..7);
+    let shown = target.to_string();
+    assert!(shown.starts_with("memory://refs/a/refs.json?") && shown.ends_with("=./data.bin"), "{shown}");
+    assert_eq!(within("short").map(|(_, range)| range), Some(8..13));
+    for key in ["text", "whole", "empty", "nothing", "odd"] {
+        assert_eq!(within(key), None, "{key}");
+    }
+    let read = |object: &ObjectId, want| store.get(object, &want).now_or_never().unwrap();
+    let blob = read(&target, Want::Range(2..7)).unwrap().unwrap();
+    assert_eq!((blob.bytes.as_ref(), blob.offset, blob.size), (b"23456".as_slice(), 2, 10));
+    let short = read(&within("short").unwrap().0, Want::Range(8..13)).unwrap_err();
+    assert_eq!(short.kind(), ErrorKind::Malformed);
+    assert!(short.message().ends_with("data.bin ends at 10, before the 5 bytes from 8 on"), "{short}");
+    let absent = read(&within("absent").unwrap().0, Want::All).unwrap_err();
+    assert_eq!(absent.kind(), ErrorKind::NotFound);
+    assert!(absent.to_string().ends_with("(in none.bin)"), "{absent}");
+}
+
+#[test]
 fn references_are_not_changed() {
     let options = options(&everything().to_string());
     let error = crate::update("memory://refs/a/refs.json", &options).now_or_never().unwrap().unwrap_err();
