@@ -10,7 +10,7 @@ mod profile;
 mod tests;
 mod upload;
 
-pub use identity::{Identities, Identity, Told};
+pub use identity::{Codes, Identities, Identity, Told};
 pub(crate) use leftovers::Unfinished;
 
 use crate::config::Transfer;

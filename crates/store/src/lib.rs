@@ -43,7 +43,7 @@ mod zip;
 mod tests;
 
 #[cfg(feature = "cloud")]
-pub use cloud::{CloudStore, Identities, Identity, Told};
+pub use cloud::{CloudStore, Codes, Identities, Identity, Told};
 #[cfg(any(feature = "http", feature = "cloud"))]
 pub use connections::Connections;
 pub use create::{Clobber, Leftover, Removal, Shape, Staged, create, create_url, leftovers, removal, update};

@@ -52,6 +52,9 @@ pub struct StoreOptions {
     pub schemes: Schemes,
     /// Files that are kept open.
     pub handles: Handles,
+    /// Who types the codes that profiles with `mfa_serial` want; nobody unless given.
+    #[cfg(feature = "cloud")]
+    pub codes: crate::cloud::Codes,
     /// What was learnt of buckets, and credentials that are still good.
     #[cfg(feature = "cloud")]
     pub identities: crate::cloud::Identities,
@@ -104,6 +107,8 @@ impl Default for StoreOptions {
             cache: None,
             schemes: Schemes::default(),
             handles: Handles::default(),
+            #[cfg(feature = "cloud")]
+            codes: crate::cloud::Codes::default(),
             #[cfg(feature = "cloud")]
             identities: crate::cloud::Identities::default(),
             #[cfg(any(feature = "http", feature = "cloud"))]

@@ -1,6 +1,7 @@
 //! Whose name is used with a bucket, where it is asked for, and why (`docs/credentials.md`).
 mod amazon;
 mod azure;
+mod codes;
 mod fetch;
 mod google;
 mod known;
@@ -10,6 +11,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub use codes::Codes;
 pub(super) use fetch::Same;
 pub(super) use google::file as google_file;
 pub use known::Identities;

@@ -1,5 +1,7 @@
 //! Credentials that are fetched, kept while they are good, and fetched anew.
 mod answer;
+mod cached;
+mod mfa;
 mod process;
 mod sso;
 mod sts;
@@ -8,6 +10,7 @@ pub(super) use answer::Fresh;
 pub(super) use sts::escaped;
 
 use super::Source;
+use super::codes::Codes;
 use super::source::Role;
 use crate::config::Environment;
 use futures_util::FutureExt;
@@ -18,16 +21,23 @@ use object_store::client::{HttpClient, HttpConnector};
 use object_store::{ClientOptions, RetryConfig};
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::Mutex;
 
 /// Credentials from one source.
 pub(in crate::cloud) struct Purse {
     source: Source,
     asker: Asker,
-    kept: Mutex<Option<Fresh>>,
+    kept: Mutex<Kept>,
     /// The provider's own way to fetch them.
     provider: Option<AwsCredentialProvider>,
+}
+
+/// What became of the last time that credentials were fetched.
+#[derive(Default)]
+struct Kept {
+    fresh: Option<Fresh>,
+    failed: Option<(Instant, Error)>,
 }
 
 /// How services that give credentials are asked.
@@ -35,6 +45,8 @@ pub(in crate::cloud) struct Purse {
 pub(in crate::cloud) struct Asker {
     pub(super) client: HttpClient,
     pub(super) environment: Environment,
+    /// Who is asked for the codes of devices.
+    pub(super) codes: Codes,
     /// Region where a source names none.
     pub(super) region: String,
 }
@@ -57,21 +69,33 @@ impl Purse {
                 (Err(error), source) => Err(denied(source, &error)),
             };
         }
+        let since = Instant::now();
         let mut kept = self.kept.lock().await;
-        if let Some(fresh) = kept.as_ref().filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN)) {
+        if let Some(fresh) = kept.fresh.as_ref().filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN)) {
             return Ok(Some(Arc::clone(&fresh.credential)));
         }
-        let Some(fetched) = fetch(&self.source, &self.asker).await? else { return Ok(None) };
-        let credential = Arc::clone(&fetched.credential);
-        *kept = Some(fetched);
-        Ok(Some(credential))
+        // Whoever waited for somebody else's attempt does not ask a person or a service the same once more.
+        if let Some((_, error)) = kept.failed.as_ref().filter(|(at, _)| *at > since) {
+            return Err(error.clone());
+        }
+        match fetch(&self.source, &self.asker).await {
+            Ok(fetched) => {
+                let credential = fetched.as_ref().map(|fresh| Arc::clone(&fresh.credential));
+                *kept = Kept { fresh: fetched, failed: None };
+                Ok(credential)
+            }
+            Err(error) => {
+                kept.failed = Some((Instant::now(), error.clone()));
+                Err(error)
+            }
+        }
     }
 
     /// Forgets what is kept: a server said that it is over.
     pub(super) async fn refused(&self, credential: &AwsCredential) {
         let mut kept = self.kept.lock().await;
-        if kept.as_ref().is_some_and(|fresh| *fresh.credential == *credential) {
-            *kept = None;
+        if kept.fresh.as_ref().is_some_and(|fresh| *fresh.credential == *credential) {
+            kept.fresh = None;
         }
     }
 
@@ -103,8 +127,19 @@ fn fetch<'a>(source: &'a Source, asker: &'a Asker) -> BoxFuture<'a, Result<Optio
 }
 
 async fn take_on(role: &Role, asker: &Asker) -> Result<Fresh> {
+    let Some(device) = &role.device else { return assume(role, None, asker).await };
+    if let Some(kept) = mfa::kept(role, asker) {
+        return Ok(kept);
+    }
+    let code = mfa::code(role, device, asker).await?;
+    let fresh = assume(role, Some(&code), asker).await?;
+    mfa::keep(role, asker, &fresh);
+    Ok(fresh)
+}
+
+async fn assume(role: &Role, code: Option<&str>, asker: &Asker) -> Result<Fresh> {
     match fetch(&role.base, asker).await? {
-        Some(base) => sts::assume(role, &base.credential, asker).await,
+        Some(base) => sts::assume(role, &base.credential, code, asker).await,
         None => Err(Error::new(ErrorKind::Denied, format!("nobody is there to take on role {}", role.arn))),
     }
 }

@@ -59,7 +59,12 @@ impl Signer {
         let region = identity.region.as_ref().map(|region| region.value.clone()).unwrap_or_default();
         let known = options.identities.clone();
         let environment = options.config.environment().clone();
-        let asker = Asker { client: inner.clone(), environment, region: region.clone() };
+        let asker = Asker {
+            client: inner.clone(),
+            environment,
+            codes: options.codes.clone(),
+            region: region.clone(),
+        };
         let purse = known.purse(&identity.source, &region, || Purse::new(&identity.source, asker));
         Self(Arc::new(Signs {
             inner,

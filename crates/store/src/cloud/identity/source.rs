@@ -56,6 +56,8 @@ pub(in crate::cloud) struct Role {
     pub(super) external_id: Option<String>,
     pub(super) duration: Option<String>,
     pub(super) region: Option<String>,
+    /// The device whose codes are wanted (`mfa_serial`).
+    pub(super) device: Option<String>,
     pub(super) base: Source,
 }
 
@@ -116,6 +118,7 @@ fn of_profile(profiles: &Profiles, name: &str, depth: u32) -> Result<Option<Sour
                 external_id: value("external_id"),
                 duration: value("duration_seconds"),
                 region: value("region"),
+                device: value("mfa_serial"),
                 base,
             };
             return Ok(Some(Source::Role(Box::new(role))));
@@ -126,11 +129,6 @@ fn of_profile(profiles: &Profiles, name: &str, depth: u32) -> Result<Option<Sour
 
 /// Who takes on the role of a profile.
 fn base(profiles: &Profiles, profile: &Profile, name: &str, depth: u32) -> Result<Option<Source>> {
-    if profile.value("mfa_serial").is_some() {
-        return Err(Error::unsupported(format!(
-            "profile {name:?} wants a code (mfa_serial): use credential_process, or the keys of `aws sts`"
-        )));
-    }
     let nothing = |of: &str| Error::invalid(format!("profile {of:?} has no credentials"));
     match (profile.value("source_profile"), profile.value("credential_source")) {
         (Some(source), _) if source == name => {
@@ -218,7 +216,10 @@ impl fmt::Display for Source {
                 write!(f, "the program {}", command.split_whitespace().next().unwrap_or_default())
             }
             Self::Sso(sso) => write!(f, "role {} of account {} by single sign-on", sso.role, sso.account),
-            Self::Role(role) => write!(f, "role {} taken on by {}", role.arn, role.base),
+            Self::Role(role) => {
+                write!(f, "role {} taken on by {}", role.arn, role.base)?;
+                role.device.as_ref().map_or(Ok(()), |device| write!(f, ", with a code of {device}"))
+            }
             Self::Provider(what) => f.write_str(what),
         }
     }

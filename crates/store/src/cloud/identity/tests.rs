@@ -1,5 +1,6 @@
 //! Whose name is used, and why.
 mod chain;
+mod people;
 mod requests;
 
 use super::*;

@@ -35,6 +35,12 @@ impl Fresh {
         Self { until: until.map(time), ..Self::lasting(keys) }
     }
 
+    /// Until when they are good.
+    pub(super) fn until(&self) -> Option<String> {
+        let seconds = self.until?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+        time(i64::try_from(seconds).ok()?)
+    }
+
     pub(super) fn is_good(&self, at: SystemTime) -> bool {
         self.until.is_none_or(|until| until > at)
     }
@@ -45,6 +51,11 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
     // The files of single sign-on had a word for the zone once.
     let text = text.strip_suffix("UTC").map_or(text.to_owned(), |time| format!("{time}Z"));
     DateTime::parse_from_rfc3339(&text).ok().map(|time| time.timestamp())
+}
+
+/// A time such as `2026-01-02T03:04:05Z`, of seconds since 1970.
+pub(super) fn time(seconds: i64) -> Option<String> {
+    Some(DateTime::from_timestamp(seconds, 0)?.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
 /// Keys in an object of JSON, under names that differ from service to service.

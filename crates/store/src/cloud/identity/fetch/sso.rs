@@ -1,12 +1,21 @@
 //! Credentials of somebody who signed in by the browser (`aws sso login`).
 use super::super::source::Sso;
 use super::Asker;
-use super::answer::{Fresh, ask, keys_of, request, seconds, with_secret};
+use super::answer::{Fresh, ask, keys_of, request, seconds, time, with_secret};
+use super::cached;
 use super::sts::escaped;
 use crate::config::{Environment, Secret};
 use ncirrus_layout::{Error, ErrorKind, Result};
-use serde_json::Value as Json;
+use object_store::HeaderValue;
+use object_store::client::HttpRequestBody;
+use reqwest::Method;
+use reqwest::header::CONTENT_TYPE;
+use serde_json::{Value as Json, json};
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where the tools of Amazon keep the tokens of sign-ins.
+const FOLDER: &str = ".aws/sso/cache";
 
 /// Asks for the credentials of a role with the token that the sign-in left behind.
 pub(super) async fn fetch(sso: &Sso, asker: &Asker) -> Result<Fresh> {
@@ -15,11 +24,9 @@ pub(super) async fn fetch(sso: &Sso, asker: &Asker) -> Result<Fresh> {
         let hint = format!("sign in with `aws sso login --profile {}`", sso.profile);
         Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}; {hint}"))
     };
-    let token = token(sso, &asker.environment).map_err(|why| failed(&why))?;
-    let server = match asker.environment.variable("AWS_ENDPOINT_URL_SSO") {
-        Some(server) => server.trim_end_matches('/').to_owned(),
-        None => format!("https://portal.sso.{}.amazonaws.com", sso.region),
-    };
+    let sign_in = SignIn::read(sso, &asker.environment).map_err(|why| failed(&why))?;
+    let token = sign_in.token(sso, asker).await.map_err(|why| failed(&why))?;
+    let server = server(asker, "AWS_ENDPOINT_URL_SSO", "portal.sso", sso);
     let query = format!("account_id={}&role_name={}", escaped(&sso.account), escaped(&sso.role));
     let mut request = request(&format!("{server}/federation/credentials?{query}"))?;
     with_secret(&mut request, "x-amz-sso_bearer_token", token.exposed())?;
@@ -30,35 +37,99 @@ pub(super) async fn fetch(sso: &Sso, asker: &Asker) -> Result<Fresh> {
     found.ok_or_else(|| failed("the sign-in is not accepted"))
 }
 
-/// The token of a sign-in that is not over.
-fn token(sso: &Sso, environment: &Environment) -> std::result::Result<Secret, String> {
-    let home = environment.home().ok_or("there is no home folder")?;
-    let path = home.join(".aws/sso/cache").join(format!("{}.json", sha1(&sso.name)));
-    let text = environment.text(&path)?.ok_or("nobody signed in")?;
-    let json: Json = serde_json::from_str(&text).map_err(|_| format!("{} is broken", path.display()))?;
-    let value = |name: &str| json.get(name).and_then(Json::as_str);
+fn server(asker: &Asker, variable: &str, service: &str, sso: &Sso) -> String {
+    match asker.environment.variable(variable) {
+        Some(server) => server.trim_end_matches('/').to_owned(),
+        None => format!("https://{service}.{}.amazonaws.com", sso.region),
+    }
+}
+
+/// What a sign-in left behind.
+struct SignIn {
+    path: PathBuf,
+    content: Json,
+}
+
+impl SignIn {
+    fn read(sso: &Sso, environment: &Environment) -> std::result::Result<Self, String> {
+        let path = cached::path(environment, FOLDER, &sso.name).ok_or("there is no home folder")?;
+        let text = environment.text(&path)?.ok_or("nobody signed in")?;
+        let content = serde_json::from_str(&text).map_err(|_| format!("{} is broken", path.display()))?;
+        Ok(Self { path, content })
+    }
+
+    /// A token that is good: renewed when its time is over, and kept for whoever comes next.
+    async fn token(mut self, sso: &Sso, asker: &Asker) -> std::result::Result<Secret, String> {
+        let Some(token) = self.text("accessToken") else {
+            return Err(format!("{} has no token", self.path.display()));
+        };
+        if !self.is_over("expiresAt") {
+            return Ok(Secret::new(token));
+        }
+        let renewed = self.renewed(sso, asker).await?;
+        if let Json::Object(content) = &mut self.content {
+            content.extend(renewed.0);
+            // It serves this time even where it cannot be kept.
+            _ = cached::write(&self.path, &self.content);
+        }
+        Ok(renewed.1)
+    }
+
+    /// Asks for a new token (`CreateToken` of OIDC with a token to refresh by): what changes in the file, and the token.
+    async fn renewed(
+        &self,
+        sso: &Sso,
+        asker: &Asker,
+    ) -> std::result::Result<(serde_json::Map<String, Json>, Secret), String> {
+        const OVER: &str = "the sign-in is over";
+        let values = ["clientId", "clientSecret", "refreshToken"].map(|name| self.text(name));
+        let [Some(id), Some(secret), Some(refresh)] = values else { return Err(OVER.to_owned()) };
+        if self.text("registrationExpiresAt").is_some() && self.is_over("registrationExpiresAt") {
+            return Err(OVER.to_owned());
+        }
+        let server = server(asker, "AWS_ENDPOINT_URL_SSO_OIDC", "oidc", sso);
+        let body = json!({
+            "grantType": "refresh_token", "clientId": id, "clientSecret": secret, "refreshToken": refresh
+        });
+        let mut request = request(&format!("{server}/token")).map_err(|error| error.message().to_owned())?;
+        *request.method_mut() = Method::POST;
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *request.body_mut() = HttpRequestBody::from(bytes::Bytes::from(body.to_string()));
+        let asked = ask(request, asker, "").await;
+        let (is_good, text) = asked.map_err(|_| format!("{OVER}, and nobody answers who renews it"))?;
+        let mut answer: Json = serde_json::from_str(&text).unwrap_or_default();
+        let why = answer.get("error").and_then(Json::as_str).filter(|why| is_word(why));
+        let refused =
+            format!("{OVER} and is not renewed{}", why.map(|why| format!(" ({why})")).unwrap_or_default());
+        let until = answer.get("expiresIn").and_then(Json::as_i64).and_then(|lasts| now().checked_add(lasts));
+        let token = answer.get("accessToken").and_then(Json::as_str).map(Secret::new);
+        let (true, Some(token), Some(until)) = (is_good, token, until.and_then(time)) else {
+            return Err(refused);
+        };
+        let mut changes = serde_json::Map::new();
+        changes.insert("expiresAt".to_owned(), until.into());
+        for name in ["accessToken", "refreshToken"] {
+            let value = answer.get_mut(name).map(Json::take).filter(Json::is_string);
+            changes.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        Ok((changes, token))
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.content.get(name).and_then(Json::as_str)
+    }
+
+    fn is_over(&self, name: &str) -> bool {
+        self.text(name).and_then(seconds).is_none_or(|until| until <= now())
+    }
+}
+
+/// Whether a text is the name of an error, and no more.
+fn is_word(text: &str) -> bool {
+    text.len() < 40 && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+}
+
+fn now() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let is_over =
-        value("expiresAt").and_then(seconds).is_none_or(|until| u64::try_from(until).unwrap_or(0) <= now);
-    match value("accessToken") {
-        Some(_) if is_over => Err("the sign-in is over".to_owned()),
-        Some(token) => Ok(Secret::new(token)),
-        None => Err(format!("{} has no token", path.display())),
-    }
-}
-
-/// What the file of the token is named after.
-fn sha1(text: &str) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes());
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_tokens_are_named_as_amazon_names_them() {
-        assert_eq!(sha1("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
-    }
+    i64::try_from(now).unwrap_or(i64::MAX)
 }

@@ -7,13 +7,18 @@ use object_store::aws::{AwsAuthorizer, AwsCredential};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Asks for credentials of a role in the name of somebody else.
-pub(super) async fn assume(role: &Role, base: &AwsCredential, asker: &Asker) -> Result<Fresh> {
+pub(super) async fn assume(
+    role: &Role,
+    base: &AwsCredential,
+    code: Option<&str>,
+    asker: &Asker,
+) -> Result<Fresh> {
     let region = role.region.as_deref().unwrap_or(&asker.region);
     let server = match asker.environment.variable("AWS_ENDPOINT_URL_STS") {
         Some(server) => server.trim_end_matches('/').to_owned(),
         None => format!("https://sts.{region}.amazonaws.com"),
     };
-    let mut request = request(&format!("{server}/?{}", query(role)))?;
+    let mut request = request(&format!("{server}/?{}", query(role, code)))?;
     let who = format!("role {}", role.arn);
     let failed = |why: &str| Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}"));
     let signed = AwsAuthorizer::new(base, "sts", region).try_authorize(&mut request, None);
@@ -25,7 +30,7 @@ pub(super) async fn assume(role: &Role, base: &AwsCredential, asker: &Asker) -> 
     }
 }
 
-fn query(role: &Role) -> String {
+fn query(role: &Role, code: Option<&str>) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let session = role.session.clone().unwrap_or_else(|| format!("ncirrus-{now}"));
     let mut fields = vec![
@@ -36,6 +41,8 @@ fn query(role: &Role) -> String {
     ];
     fields.extend(role.duration.as_deref().map(|duration| ("DurationSeconds", duration)));
     fields.extend(role.external_id.as_deref().map(|id| ("ExternalId", id)));
+    fields.extend(role.device.as_deref().map(|device| ("SerialNumber", device)));
+    fields.extend(code.map(|code| ("TokenCode", code)));
     fields.sort_unstable();
     let fields: Vec<String> =
         fields.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();

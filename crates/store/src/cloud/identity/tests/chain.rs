@@ -55,6 +55,7 @@ const RC: (&str, &str) = (".ncrc", "AWS.PROFILE=two\nAWS.REGION=rc-1\n");
 #[rstest]
 #[case("s3://b/k#aws.profile=one", true, &[("AWS_PROFILE", "sso")], "access key ***ONE1", "aws.profile of the url", "eu-west-1", false)]
 #[case("s3://b/k#mode=bytes,awsprofile=one", true, &[], "access key ***ONE1", "awsprofile of the url", "eu-west-1", false)]
+#[case("s3://b/k#aws.profile=code", false, &[], "role a taken on by access key ***ONE1, with a code of m", "aws.profile of the url", "us-east-1", false)]
 #[case("s3://b/k", true, &[("AWS_PROFILE", "one")], "access key ***TWO2 with a session token", "AWS.PROFILE in ~/.ncrc:1", "rc-1", false)]
 #[case("s3://b/k", false, &[("AWS_PROFILE", "one")], "access key ***ONE1", "AWS_PROFILE", "eu-west-1", false)]
 #[case("s3://b/k", false, &[], "access key ***AULT", "profile \"default\" in", "eu-north-1", true)]
@@ -125,7 +126,6 @@ fn machines_of_amazon_are_known_by_their_maker() {
 #[case("s3://b/k", &[("AWS_PROFILE", "nowhere"), KEYS[0], KEYS[1]], "there is no profile \"nowhere\" in ~/.aws/config, ~/.aws/credentials (named by AWS_PROFILE)")]
 #[case("s3://b/k#aws.profile=empty", &[], "profile \"empty\" has no credentials (named by aws.profile of the url)")]
 #[case("s3://b/k#aws.profile=half", &[], "profile \"half\" has one key without the other")]
-#[case("s3://b/k#aws.profile=code", &[], "profile \"code\" wants a code (mfa_serial): use credential_process, or the keys of `aws sts`")]
 #[case("s3://b/k", &[KEYS[0]], "AWS_ACCESS_KEY_ID is set without AWS_SECRET_ACCESS_KEY")]
 fn what_is_not_complete_is_an_error_and_nobody_steps_in(
     #[case] address: &str,

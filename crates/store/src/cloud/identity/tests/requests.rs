@@ -9,16 +9,16 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 
 /// A server that answers by rule, and what it was asked.
-struct Server {
-    address: String,
+pub(super) struct Server {
+    pub(super) address: String,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-type Rule = fn(&str) -> String;
+pub(super) type Rule = fn(&str) -> String;
 
 impl Server {
-    /// Heads of requests are handed to the rule in lower case.
-    fn start(rule: Rule) -> Self {
+    /// Requests are handed to the rule with their heads in lower case.
+    pub(super) fn start(rule: Rule) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -32,7 +32,7 @@ impl Server {
         Self { address, asked }
     }
 
-    fn asked(&self) -> Vec<String> {
+    pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 }
@@ -47,20 +47,22 @@ fn serve(stream: std::net::TcpStream, rule: Rule, seen: &Mutex<Vec<String>>) -> 
                 return None;
             }
         }
-        let head = head.to_ascii_lowercase();
+        let mut head = head.to_ascii_lowercase();
         let len = head.split_once("content-length: ").and_then(|(_, rest)| rest.lines().next()?.parse().ok());
-        std::io::copy(&mut reader.by_ref().take(len.unwrap_or(0)), &mut std::io::sink()).ok()?;
+        let mut body = Vec::new();
+        reader.by_ref().take(len.unwrap_or(0)).read_to_end(&mut body).ok()?;
+        head.push_str(&String::from_utf8_lossy(&body));
         let answer = rule(&head);
         seen.lock().unwrap().push(head);
         stream.write_all(answer.as_bytes()).ok()?;
     }
 }
 
-fn answer(status: &str, headers: &str, body: &str) -> String {
+pub(super) fn answer(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
 }
 
-fn object(body: &str) -> String {
+pub(super) fn object(body: &str) -> String {
     answer("200 OK", "ETag: \"e\"\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n", body)
 }
 
@@ -72,7 +74,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-fn connect(address: &str, options: &StoreOptions) -> (CloudStore, ObjectId) {
+pub(super) fn connect(address: &str, options: &StoreOptions) -> (CloudStore, ObjectId) {
     let url = Url::parse(address).unwrap();
     let bucket = options.config.bucket(&url).unwrap().unwrap();
     let store = CloudStore::connect(&bucket, url.fragment(), options).unwrap();
@@ -80,7 +82,7 @@ fn connect(address: &str, options: &StoreOptions) -> (CloudStore, ObjectId) {
     (store, object)
 }
 
-fn read(store: &CloudStore, object: &ObjectId) -> std::result::Result<Option<Bytes>, Error> {
+pub(super) fn read(store: &CloudStore, object: &ObjectId) -> std::result::Result<Option<Bytes>, Error> {
     Ok(run(store.get(object, &Want::All))?.map(|blob| blob.bytes))
 }
 

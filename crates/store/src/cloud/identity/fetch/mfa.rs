@@ -1,0 +1,113 @@
+//! Roles that want a code which somebody types (`mfa_serial`).
+use super::super::source::Role;
+use super::Asker;
+use super::answer::{Fresh, keys_of};
+use super::{MARGIN, cached};
+use ncirrus_layout::{Error, ErrorKind, Result};
+use serde_json::{Value as Json, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// Where Amazon's command line keeps the credentials of roles.
+const FOLDER: &str = ".aws/cli/cache";
+const NAMES: [&str; 4] = ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"];
+
+/// The credentials that were fetched before, by this library or Amazon's command line, while they are good.
+pub(super) fn kept(role: &Role, asker: &Asker) -> Option<Fresh> {
+    let text = asker.environment.text(&path(role, asker)?).ok()??;
+    let json: Json = serde_json::from_str(&text).ok()?;
+    keys_of(json.get("Credentials")?, NAMES).filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN))
+}
+
+/// Keeps credentials for whoever comes next: the code was typed by somebody.
+pub(super) fn keep(role: &Role, asker: &Asker, fresh: &Fresh) {
+    let (Some(path), Some(until)) = (path(role, asker), fresh.until()) else { return };
+    let keys = &fresh.credential;
+    let keys = json!({
+        "AccessKeyId": keys.key_id, "SecretAccessKey": keys.secret_key, "SessionToken": keys.token,
+        "Expiration": until
+    });
+    // They serve this time even where they cannot be kept.
+    _ = cached::write(&path, &json!({ "Credentials": keys }));
+}
+
+/// Asks for a code.
+pub(super) async fn code(role: &Role, device: &str, asker: &Asker) -> Result<String> {
+    let denied = |why: &str| {
+        let message = format!("role {} wants a code of {device} (mfa_serial): {why}", role.arn);
+        Error::new(ErrorKind::Denied, message)
+    };
+    let code = match asker.codes.ask(device).await {
+        Some(code) => code.map_err(|error| denied(error.message()))?,
+        None => return Err(denied("nobody is there to type it")),
+    };
+    let code = code.trim();
+    let is_code = (6..=8).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_digit());
+    if is_code { Ok(code.to_owned()) } else { Err(denied("a code has six digits")) }
+}
+
+fn path(role: &Role, asker: &Asker) -> Option<PathBuf> {
+    cached::path(&asker.environment, FOLDER, &name(role)?)
+}
+
+/// What the file is named after: what is asked for, as Amazon's command line writes it (Python's `json.dumps` of names in
+/// order).
+fn name(role: &Role) -> Option<String> {
+    let mut fields = Vec::new();
+    if let Some(duration) = &role.duration {
+        fields.push(("DurationSeconds", duration.parse::<u32>().ok()?.to_string()));
+    }
+    let texts = [
+        ("ExternalId", role.external_id.as_deref()),
+        ("RoleArn", Some(role.arn.as_str())),
+        ("RoleSessionName", role.session.as_deref()),
+        ("SerialNumber", role.device.as_deref()),
+    ];
+    fields.extend(texts.into_iter().filter_map(|(name, text)| Some((name, quoted(text?)))));
+    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+    Some(format!("{{{}}}", fields.join(", ")))
+}
+
+/// A text in JSON as Python writes it: in ASCII.
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    for letter in Json::from(text).to_string().chars() {
+        if letter.is_ascii() && letter != '\u{7f}' {
+            out.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Source;
+    use super::*;
+
+    #[test]
+    fn files_of_roles_are_named_after_what_was_asked_for() {
+        let mut role = Role {
+            arn: "arn:aws:iam::1:role/r".to_owned(),
+            session: None,
+            external_id: None,
+            duration: None,
+            region: None,
+            device: Some("arn:aws:iam::1:mfa/me".to_owned()),
+            base: Source::Nobody,
+        };
+        let short = "{\"RoleArn\": \"arn:aws:iam::1:role/r\", \"SerialNumber\": \"arn:aws:iam::1:mfa/me\"}";
+        assert_eq!(name(&role).unwrap(), short);
+        role.session = Some("s".to_owned());
+        role.external_id = Some("\"\u{e9}\u{1f600}\u{7f}\n".to_owned());
+        role.duration = Some("900".to_owned());
+        let long = "{\"DurationSeconds\": 900, \"ExternalId\": \"\\\"\\u00e9\\ud83d\\ude00\\u007f\\n\", \
+            \"RoleArn\": \"arn:aws:iam::1:role/r\", \"RoleSessionName\": \"s\", \
+            \"SerialNumber\": \"arn:aws:iam::1:mfa/me\"}";
+        assert_eq!(name(&role).unwrap(), long);
+    }
+}
