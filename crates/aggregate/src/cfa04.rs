@@ -40,6 +40,9 @@ pub(crate) fn index(
     drop(attributes);
     view.limits().count(partitions.len() as u64, "its partitions")?;
     check_matrix(&document, &partitions, subject)?;
+    if !subject.choices.lenient {
+        check_indices(&partitions)?;
+    }
     Ok(made(subject, document, partitions, lengths)?)
 }
 
@@ -67,6 +70,25 @@ fn compact(files: &Strings) -> Strings {
     let mut exact = Strings::new();
     files.iter().for_each(|file| exact.push(file));
     exact
+}
+
+/// Checks that every partition has a place of its own in the matrix.
+///
+/// # Errors
+/// `Malformed` with two that have the same.
+fn check_indices(partitions: &Partitions) -> Result<()> {
+    let rank = partitions.indices.extremes.len();
+    if rank == 0 {
+        return Ok(());
+    }
+    let mut places: Vec<(&[i64], usize)> = partitions.indices.all.chunks(rank).zip(0..).collect();
+    places.sort_unstable();
+    match places.windows(2).find(|pair| matches!(pair, [one, other] if one.0 == other.0)) {
+        Some([(index, one), (_, other)]) => {
+            Err(Error::malformed(format!("the partitions {one} and {other} have the same index {index:?}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks what is said of the matrix, and the places of partitions in it.

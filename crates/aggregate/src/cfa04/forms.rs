@@ -46,7 +46,7 @@ impl Form {
 
 /// What the sub-array may be called: S3netCDF4 repeats the group of the variable in the dataset (cfa.md 3.3).
 fn variables(text: &FormText, subject: &Subject) -> Result<(Vec<FragmentVariable>, Vec<FragmentVariable>)> {
-    let Some(name) = &text.ncvar else {
+    let Some(name) = text.ncvar.as_ref().filter(|name| !name.is_empty()) else {
         let number =
             text.varid.ok_or_else(|| Error::malformed("a sub-array with neither ncvar nor varid"))?;
         let variables = vec![FragmentVariable::Number(number)];

@@ -38,9 +38,11 @@ pub(super) struct Partitions {
     pub(super) indices: Indices,
 }
 
-/// The places of partitions in the matrix, as far as they have to be checked.
+/// The places of partitions in the matrix, for checks.
 #[derive(Debug, Default)]
 pub(super) struct Indices {
+    /// One index per dimension of the matrix, one partition after the other.
+    pub(super) all: Vec<i64>,
     /// Smallest and largest index along each dimension, each with the number of the partition.
     pub(super) extremes: Vec<[(i64, usize); 2]>,
 }
@@ -185,6 +187,7 @@ impl Indices {
         if index.len() != self.extremes.len() {
             return Err(format!("partition {number} has an index of another rank"));
         }
+        self.all.extend(index);
         for (at, [least, most]) in index.iter().zip(&mut self.extremes) {
             *least = (*least).min((*at, number));
             *most = (*most).max((*at, number));

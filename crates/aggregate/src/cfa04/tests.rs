@@ -189,6 +189,12 @@ const SUB: &str = r#""subarray": {"file": "a", "ncvar": "v"}"#;
     "partition 0 has the index 2 along t, where pmshape is 2")]
 #[case::index_rank(r#"{"pmshape": [2], "pmdimensions": ["t"], "Partitions": [{"index": [1, 0], "location": [[0,5],[0,3]], SUB}]}"#,
     "indices have 2 entries")]
+#[case::same_index(
+    r#"{"pmshape": [2], "pmdimensions": ["t"], "Partitions": [
+        {"index": [1], "location": [[0,2],[0,3]], SUB}, {"index": [0], "location": [[3,4],[0,3]], SUB},
+        {"index": [1], "location": [[5,5],[0,3]], SUB}]}"#,
+    "the partitions 0 and 2 have the same index [1]"
+)]
 #[case::pmdimensions(r#"{"pmdimensions": ["z"], "Partitions": [{SUB}]}"#, "pmdimensions has z")]
 #[case::pmshape(
     r#"{"pmshape": [1, 1], "pmdimensions": ["t"], "Partitions": [{SUB}]}"#,
