@@ -2,6 +2,9 @@
 //!
 //! Each is seen in a state of its own. A local file that was replaced since it was opened is opened anew; one that
 //! changes while it is read is an error, and the next read opens it anew.
+#[cfg(test)]
+mod tests;
+
 use super::address::{candidates, is_local};
 use crate::dataset::Dataset;
 use crate::nesting::Nesting;
@@ -141,7 +144,8 @@ fn find(model: &Model, variable: &FragmentVariable) -> Option<VarId> {
         FragmentVariable::Search { group, name } => {
             let group = model.group_at(group).unwrap_or_else(|| model.root());
             let around = model.scope(group).into_iter().find_map(|group| below(model, group, name));
-            around.or_else(|| breadth_first(model, model.root(), name))
+            let is_relative = name.starts_with('.');
+            around.or_else(|| if is_relative { None } else { breadth_first(model, model.root(), name) })
         }
     }
 }
@@ -150,7 +154,11 @@ fn find(model: &Model, variable: &FragmentVariable) -> Option<VarId> {
 fn below(model: &Model, group: GroupId, name: &str) -> Option<VarId> {
     let (groups, name) = name.rsplit_once('/').map_or(("", name), |(groups, name)| (groups, name));
     let mut segments = groups.split('/').filter(|segment| !segment.is_empty());
-    let group = segments.try_fold(group, |group, segment| model.subgroup(group, segment))?;
+    let group = segments.try_fold(group, |group, segment| match segment {
+        "." => Some(group),
+        ".." => model.group(group)?.parent,
+        name => model.subgroup(group, name),
+    })?;
     model.variable_in(group, name)
 }
 
