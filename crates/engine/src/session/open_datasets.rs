@@ -2,7 +2,8 @@
 use crate::dataset::Dataset;
 use ncirrus_layout::OpenOptions;
 use ncirrus_store::Url;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Open datasets by address and options; the one that was used longest ago goes first.
 pub(crate) struct OpenDatasets {
@@ -12,7 +13,10 @@ pub(crate) struct OpenDatasets {
 
 #[derive(Default)]
 struct Kept {
-    entries: Vec<Entry>,
+    /// By the path of their address, which few share.
+    entries: HashMap<Arc<str>, Vec<Entry>>,
+    /// The paths in the order of use.
+    by_use: BTreeMap<u64, Arc<str>>,
     clock: u64,
 }
 
@@ -37,33 +41,29 @@ impl OpenDatasets {
     /// The dataset, if it is open.
     pub(crate) fn find(&self, url: &Url, options: &OpenOptions) -> Option<Dataset> {
         let mut kept = self.lock();
-        kept.clock += 1;
-        let used = kept.clock;
-        let entry = kept.entries.iter_mut().find(|entry| entry.is(url, options))?;
-        entry.used = used;
+        let Kept { entries, by_use, clock } = &mut *kept;
+        let entry = entries.get_mut(url.path())?.iter_mut().find(|entry| entry.is(url, options))?;
+        *clock += 1;
+        let path = by_use.remove(&entry.used)?;
+        by_use.insert(*clock, path);
+        entry.used = *clock;
         Some(entry.dataset.clone())
     }
 
     /// Keeps a dataset that was opened. Nobody waits for others who open the same one: the last one is kept.
     pub(crate) fn keep(&self, url: &Url, options: &OpenOptions, dataset: &Dataset) {
-        let mut gone = Vec::new();
+        let mut entry =
+            Entry { url: url.clone(), options: options.clone(), used: 0, dataset: dataset.clone() };
         let mut kept = self.lock();
+        let mut gone = vec![kept.take(url, options)];
+        while kept.by_use.len() >= self.most {
+            gone.push(kept.take_oldest());
+        }
         kept.clock += 1;
-        let used = kept.clock;
-        if let Some(at) = kept.entries.iter().position(|entry| entry.is(url, options)) {
-            gone.push(kept.entries.swap_remove(at));
-        }
-        while kept.entries.len() >= self.most
-            && let Some((oldest, _)) = kept.entries.iter().enumerate().min_by_key(|(_, entry)| entry.used)
-        {
-            gone.push(kept.entries.swap_remove(oldest));
-        }
-        kept.entries.push(Entry {
-            url: url.clone(),
-            options: options.clone(),
-            used,
-            dataset: dataset.clone(),
-        });
+        entry.used = kept.clock;
+        let path: Arc<str> = url.path().into();
+        kept.by_use.insert(entry.used, Arc::clone(&path));
+        kept.entries.entry(path).or_default().push(entry);
         drop(kept);
         // What is closed is closed without the lock.
         drop(gone);
@@ -71,15 +71,33 @@ impl OpenDatasets {
 
     /// Forgets a dataset that is no longer what it was.
     pub(crate) fn forget(&self, url: &Url, options: &OpenOptions) {
-        let mut kept = self.lock();
-        let at = kept.entries.iter().position(|entry| entry.is(url, options));
-        let gone = at.map(|at| kept.entries.swap_remove(at));
-        drop(kept);
+        let gone = self.lock().take(url, options);
         drop(gone);
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn take(&mut self, url: &Url, options: &OpenOptions) -> Option<Entry> {
+        self.take_where(url.path(), |entry| entry.is(url, options))
+    }
+
+    fn take_oldest(&mut self) -> Option<Entry> {
+        let (oldest, path) = self.by_use.pop_first()?;
+        self.take_where(&path, |entry| entry.used == oldest)
+    }
+
+    fn take_where(&mut self, path: &str, is_it: impl Fn(&Entry) -> bool) -> Option<Entry> {
+        let same_path = self.entries.get_mut(path)?;
+        let entry = same_path.swap_remove(same_path.iter().position(is_it)?);
+        if same_path.is_empty() {
+            self.entries.remove(path);
+        }
+        self.by_use.remove(&entry.used);
+        Some(entry)
     }
 }
 
