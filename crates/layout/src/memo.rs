@@ -3,6 +3,7 @@ use crate::{ObjectId, Tag};
 use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bounded store of finished parts (parsed headers, index nodes, JSON documents), so that a step that is run again
@@ -20,12 +21,20 @@ struct State {
     clock: u64,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 struct Key {
     object: ObjectId,
     tag: Option<Tag>,
     offset: u64,
     kind: &'static str,
+}
+
+/// Of what is found very often only so much is hashed as tells most parts from each other.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.offset.hash(state);
+        self.object.key().hash(state);
+    }
 }
 
 struct Entry {
@@ -74,6 +83,9 @@ impl Memo {
         let entry =
             Entry { value: Arc::clone(&value) as Arc<dyn Any + Send + Sync>, cost, used: state.clock };
         state.held += cost;
+        if state.entries.is_empty() {
+            state.entries.reserve(USUAL);
+        }
         if let Some(old) = state.entries.insert(key, entry) {
             state.held -= old.cost;
         }
@@ -104,6 +116,9 @@ impl Memo {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Parts of a small file.
+const USUAL: usize = 28;
 
 impl State {
     /// Drops the entries that were used longest ago until at most `target` bytes are held.
