@@ -32,6 +32,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next `len` bytes.
+    #[inline]
     pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
         let end = self.at.checked_add(len).filter(|end| *end <= self.bytes.len());
         let end = end.ok_or_else(|| self.short(len))?;
@@ -46,11 +47,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes over bytes.
+    #[inline]
     pub(crate) fn skip(&mut self, len: usize) -> Result<(), Error> {
         self.take(len).map(|_| ())
     }
 
     /// An unsigned number of `width` bytes, at most 8.
+    #[inline]
     pub(crate) fn uint(&mut self, width: usize) -> Result<u64, Error> {
         if width > 8 {
             return Err(Error::malformed(format!("{}: a number of {width} bytes", self.what)));
@@ -59,21 +62,25 @@ impl<'a> Cursor<'a> {
     }
 
     /// One byte.
+    #[inline]
     pub(crate) fn u8(&mut self) -> Result<u8, Error> {
         Ok(self.array::<1>()?[0])
     }
 
     /// Two bytes.
+    #[inline]
     pub(crate) fn u16(&mut self) -> Result<u16, Error> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
     /// Four bytes.
+    #[inline]
     pub(crate) fn u32(&mut self) -> Result<u32, Error> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
     /// Eight bytes.
+    #[inline]
     pub(crate) fn u64(&mut self) -> Result<u64, Error> {
         Ok(u64::from_le_bytes(self.array()?))
     }
@@ -117,11 +124,13 @@ impl<'a> Cursor<'a> {
         Err(Error::unsupported(format!("{} of version {version}", self.what)))
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         let taken = self.take(N)?;
         taken.try_into().map_err(|_| Error::internal("a slice of another length than asked for"))
     }
 
+    #[cold]
     fn short(&self, len: usize) -> Error {
         Error::malformed(format!(
             "{} ends early: {} bytes left where {len} are needed",

@@ -35,9 +35,12 @@ fn read(view: &dyn View, file: &File, addr: Addr) -> Step<Header> {
     let (prefix, first) = Prefix::read(view, file, addr)?;
     let mut reading = Reading::new(&prefix);
     reading.reaches(addr, prefix.at.saturating_add(first.len() as u64 + CHECKSUM));
+    let mut level = reading.add(file, &first)?;
+    if level.is_empty() {
+        return Ok(reading.finish());
+    }
     let mut seen = HashSet::from([addr]);
     let mut budget = file.budget();
-    let mut level = reading.add(file, &first)?;
     while !level.is_empty() {
         if let Some((again, _)) = level.iter().find(|(addr, _)| !seen.insert(*addr)) {
             return Err(Error::malformed(format!("the chunk at {} continues itself", again.0)).into());
@@ -84,7 +87,9 @@ impl Reading {
     /// Takes the messages of a chunk; gives the chunks that continue it.
     fn add(&mut self, file: &File, chunk: &Bytes) -> Result<Vec<(Addr, u64)>, Error> {
         let mut more = Vec::new();
-        for message in self.format.messages(chunk, self.left)? {
+        let messages = self.format.messages(chunk, self.left)?;
+        self.header.messages.reserve(messages.len());
+        for message in messages {
             self.left = self.left.map(|left| left.saturating_sub(1));
             match message.kind {
                 NIL => {}

@@ -88,7 +88,7 @@ fn read(view: &dyn View, object: &ObjectRef, found: &[Found]) -> Step<Vec<(Optio
         let unnamed = |error: Error| (format!("#{index}"), object.file.at(object.addr, error));
         let named = match found.body.clone().and_then(|body| message::Parts::parse(&body)) {
             Err(error) => Err(unnamed(error)),
-            Ok(parts) => settle(parts.read(view, &object.file))
+            Ok(mut parts) => settle(parts.read(view, &object.file))
                 .map_err(Stall::Need)?
                 .map_err(|error| (parts.name, object.file.at(object.addr, error))),
         };

@@ -115,7 +115,7 @@ impl Format {
     /// The messages of a chunk, at most `most`; fewer bytes at its end than a message needs are a gap.
     pub(super) fn messages(self, chunk: &Bytes, most: Option<usize>) -> Result<Vec<Message>, Error> {
         let mut cursor = Cursor::new(chunk, "a message of an object header");
-        let mut messages = Vec::new();
+        let mut messages = Vec::with_capacity(USUAL.min(chunk.len() / self.prefix_len()));
         while cursor.left() >= self.prefix_len() && most.is_none_or(|most| messages.len() < most) {
             messages.push(self.message(chunk, &mut cursor)?);
         }
@@ -151,5 +151,7 @@ pub(super) fn continues(file: &File, message: &Message) -> Result<Option<(Addr, 
     Ok(addr.map(|addr| (addr, len)))
 }
 
+/// Most headers have no more messages.
+const USUAL: usize = 16;
 /// Most headers are shorter; a view may fetch a whole block.
 const FIRST_READ: u64 = 512;

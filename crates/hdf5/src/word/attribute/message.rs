@@ -46,7 +46,7 @@ impl Parts {
     }
 
     /// The attribute, its datatype and dataspace followed to where they are shared.
-    pub(super) fn read(&self, view: &dyn View, file: &File) -> Step<RawAttribute> {
+    pub(super) fn read(&mut self, view: &dyn View, file: &File) -> Step<RawAttribute> {
         let (datatype, space) = both(self.datatype(view, file), self.space(view, file))?;
         let len = space.count().saturating_mul(datatype.byte_len);
         let data = usize::try_from(len).ok().filter(|len| *len <= self.data.len());
@@ -54,7 +54,7 @@ impl Parts {
             let left = self.data.len();
             Error::malformed(format!("attribute {} has {left} bytes of values, not {len}", self.name))
         })?;
-        Ok(RawAttribute { name: self.name.clone(), datatype, space, data })
+        Ok(RawAttribute { name: std::mem::take(&mut self.name), datatype, space, data })
     }
 
     fn datatype(&self, view: &dyn View, file: &File) -> Step<Arc<Datatype>> {
