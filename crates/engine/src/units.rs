@@ -1,11 +1,12 @@
 //! Units of measurement and times since a date, as UDUNITS and CF write them.
 //!
 //! Units convert when they measure the same thing; angles and other dimensionless units measure nothing and convert
-//! into each other. A unit does not become its reciprocal, and logarithmic ones are refused. Times convert between
-//! reference dates of the same calendar.
+//! into each other. Numbers become numbers of the reciprocal unit, such as seconds hertz, and logarithmic units those
+//! of which they are logarithms. Times convert between reference dates of the same calendar.
 mod calendar;
 mod date;
 mod grammar;
+mod level;
 mod table;
 mod time;
 mod unit;
@@ -21,27 +22,37 @@ pub use unit::Unit;
 use grammar::Spec;
 use ncirrus_layout::{Error, Result};
 
-/// How numbers in one unit become numbers in another: times a slope, plus an intercept.
+/// How numbers in one unit become numbers in another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Conversion {
-    slope: f64,
-    intercept: f64,
+pub enum Conversion {
+    /// Times a slope, plus an intercept.
+    Linear {
+        /// What a difference of one becomes.
+        slope: f64,
+        /// What zero becomes.
+        intercept: f64,
+    },
+    /// By way of the base units: where one of both is logarithmic, or the reciprocal of what the other measures.
+    Curved {
+        /// The unit of the numbers.
+        from: Unit,
+        /// The unit that they get.
+        to: Unit,
+        /// Whether they are turned upside down on the way.
+        is_reciprocal: bool,
+    },
 }
 
 impl Conversion {
     /// The number in the other unit.
     pub fn apply(&self, number: f64) -> f64 {
-        number * self.slope + self.intercept
-    }
-
-    /// What a difference of one becomes.
-    pub fn slope(&self) -> f64 {
-        self.slope
-    }
-
-    /// What zero becomes.
-    pub fn intercept(&self) -> f64 {
-        self.intercept
+        match self {
+            Self::Linear { slope, intercept } => number * slope + intercept,
+            Self::Curved { from, to, is_reciprocal } => {
+                let base = from.in_base(number);
+                to.of_base(if *is_reciprocal { 1.0 / base } else { base })
+            }
+        }
     }
 }
 
@@ -59,7 +70,7 @@ impl Conversion {
 /// ```
 ///
 /// # Errors
-/// `Malformed` for what is no unit; `Unsupported` for logarithmic units; `Invalid` when the units measure different
+/// `Malformed` for what is no unit; `Unsupported` for logarithmic units of no reference; `Invalid` when the units measure different
 /// things, or the calendars differ.
 pub fn conversion(from: (&str, Option<&str>), to: (&str, Option<&str>)) -> Result<Option<Conversion>> {
     let ((from, from_calendar), (to, to_calendar)) = (from, to);
@@ -75,5 +86,5 @@ pub fn conversion(from: (&str, Option<&str>), to: (&str, Option<&str>)) -> Resul
         }
         _ => return Err(Error::invalid("only one of them is a time since a date")),
     };
-    Ok(Some(conversion).filter(|it| *it != Conversion { slope: 1.0, intercept: 0.0 }))
+    Ok(Some(conversion).filter(|it| *it != Conversion::Linear { slope: 1.0, intercept: 0.0 }))
 }

@@ -1,4 +1,5 @@
 //! The grammar of unit specifications (UDUNITS-2, "Grammar").
+use super::level::Level;
 use super::table;
 use super::unit::Unit;
 use ncirrus_layout::{Error, Result};
@@ -47,19 +48,21 @@ pub(super) fn parse(text: &str) -> Result<Spec> {
         let since = Since { name: product.to_owned(), seconds: unit.factor, date: origin.to_owned() };
         return Ok(Spec::Since(since));
     }
-    let zero = origin.parse::<f64>().ok().filter(|zero| zero.is_finite());
-    let zero = zero.ok_or_else(|| Error::malformed(format!("the origin {origin:?} of {product:?}")))?;
-    Ok(Spec::Plain(unit.shifted(zero)))
+    Ok(Spec::Plain(unit.shifted(number(product, origin)?)))
 }
 
-/// What stands before and after a word for an origin.
+/// What stands before and after a word for an origin, outside of parentheses.
 fn shift(text: &str) -> Option<(&str, &str)> {
-    if let Some(parts) = text.split_once('@') {
-        return Some(parts);
-    }
-    let words = text.char_indices().filter(|(_, letter)| letter.is_whitespace());
-    for (at, space) in words {
-        let rest = text.get(at + space.len_utf8()..)?;
+    let mut depth = 0i32;
+    for (at, letter) in text.char_indices() {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        let rest = text.get(at + letter.len_utf8()..)?;
+        if depth != 0 || !(letter == '@' || letter.is_whitespace()) {
+            continue;
+        }
+        if letter == '@' {
+            return Some((text.get(..at)?, rest));
+        }
         let len = rest.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
         let (word, after) = rest.split_at(len);
         let is_shift = ["since", "after", "from", "ref"].iter().any(|shift| word.eq_ignore_ascii_case(shift));
@@ -70,15 +73,16 @@ fn shift(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Reads a definition of the table.
-pub(super) fn parse_definition(text: &str, depth: u32) -> Option<Unit> {
-    match shift(text) {
-        Some((product, origin)) => {
-            let unit = parse_product(product.trim(), depth).ok()?;
-            Some(unit.shifted(origin.trim().parse().ok()?))
-        }
-        None => parse_product(text, depth).ok(),
-    }
+/// Reads a definition of the table, or what stands in parentheses: a product, with its zero somewhere.
+pub(super) fn parse_shifted(text: &str, depth: u32) -> Result<Unit> {
+    let Some((product, origin)) = shift(text) else { return parse_product(text, depth) };
+    Ok(parse_product(product.trim(), depth)?.shifted(number(product, origin)?))
+}
+
+/// Where zero lies.
+fn number(product: &str, origin: &str) -> Result<f64> {
+    let zero = origin.trim().parse::<f64>().ok().filter(|zero| zero.is_finite());
+    zero.ok_or_else(|| Error::malformed(format!("the origin {:?} of {product:?}", origin.trim())))
 }
 
 fn parse_product(text: &str, depth: u32) -> Result<Unit> {
@@ -108,13 +112,14 @@ impl<'a> Parser<'a> {
             }
             let divides = self.takes('/') || (spaced && self.takes_word("per"));
             if !divides {
-                // A point, a raised one, an asterisk, a hyphen, or just space.
-                let _ = ['.', '*', '·', '-'].into_iter().any(|sign| self.takes(sign));
+                // A point, a raised one, an asterisk, a cross, a hyphen, or just space.
+                let _ = ['.', '*', '·', '⋅', '×', '-'].into_iter().any(|sign| self.takes(sign));
             }
             self.skip_space();
             let factor = self.power()?;
-            let factor = if divides { factor.power(-1) } else { Some(factor) };
-            product = factor.and_then(|factor| product.times(&factor)).ok_or_else(|| self.too_large())?;
+            let divisor = if divides { factor.power(-1) } else { Some(factor) };
+            let next = divisor.and_then(|factor| product.times(&factor));
+            product = next.ok_or_else(|| self.too_large(&[product, factor]))?;
         }
     }
 
@@ -122,14 +127,14 @@ impl<'a> Parser<'a> {
     fn power(&mut self) -> Result<Unit> {
         let (unit, is_number) = self.basic()?;
         if let Some(exponent) = self.superscript() {
-            return unit.power(exponent).ok_or_else(|| self.too_large());
+            return unit.power(exponent).ok_or_else(|| self.too_large(&[unit]));
         }
         let raised = self.takes_text("**") || self.takes('^');
         if is_number && !raised {
             return Ok(unit);
         }
         match self.integer() {
-            Some(exponent) => unit.power(exponent).ok_or_else(|| self.too_large()),
+            Some(exponent) => unit.power(exponent).ok_or_else(|| self.too_large(&[unit])),
             None if raised => Err(self.unknown()),
             None => Ok(unit),
         }
@@ -138,36 +143,55 @@ impl<'a> Parser<'a> {
     /// A number, a name, or something in parentheses; and whether it is a number.
     fn basic(&mut self) -> Result<(Unit, bool)> {
         if self.takes('(') {
-            self.depth += 1;
-            if self.depth > DEPTH {
-                return Err(Error::limit(format!(
-                    "parentheses nest more than {DEPTH} deep in {:?}",
-                    self.text
-                )));
-            }
-            let unit = self.product()?;
-            self.depth -= 1;
-            return if self.takes(')') { Ok((unit, false)) } else { Err(self.unknown()) };
+            return Ok((self.parenthesized()?, false));
         }
         if let Some(number) = self.number() {
             return Ok((Unit { factor: number, ..Unit::ONE }, true));
         }
         let name = self.name().ok_or_else(|| self.unknown())?;
-        if self.rest.trim_start().starts_with('(') && ["lg", "ln", "lb"].contains(&name) {
-            return Err(Error::unsupported(format!("the logarithmic unit {:?}", self.text)));
+        if let Some(level) = Level::named(name)
+            && let Some(reference) = reference(self.rest)
+        {
+            self.rest = reference;
+            let reference = self.parenthesized()?;
+            let unit = Unit { offset: 0.0, level: Some(level), ..reference };
+            return if reference.level.is_none() {
+                Ok((unit, false))
+            } else {
+                Err(self.too_large(&[reference]))
+            };
         }
         table::find(name, self.depth).map(|unit| (unit, false)).ok_or_else(|| {
             match table::is_logarithmic(name) {
-                true => Error::unsupported(format!("the logarithmic unit {name:?}")),
+                true => Error::unsupported(format!("the logarithmic unit {name:?} without a reference")),
                 false => Error::malformed(format!("no unit {name:?}")),
             }
         })
     }
 
+    /// What stands in parentheses, of which the first was taken.
+    fn parenthesized(&mut self) -> Result<Unit> {
+        let mut open = 1;
+        for (at, letter) in self.rest.char_indices() {
+            open += u32::from(letter == '(');
+            if self.depth + open > DEPTH {
+                let message = format!("parentheses nest more than {DEPTH} deep in {:?}", self.text);
+                return Err(Error::limit(message));
+            }
+            open -= u32::from(letter == ')');
+            if open == 0 {
+                let (inside, rest) = self.rest.split_at(at);
+                self.rest = rest.get(1..).unwrap_or_default();
+                return parse_shifted(inside.trim(), self.depth + 1);
+            }
+        }
+        Err(self.unknown())
+    }
+
     /// A name: letters, and digits between them; or one sign.
     fn name(&mut self) -> Option<&'a str> {
         let first = self.rest.chars().next()?;
-        if "%'\"°′″‰".contains(first) {
+        if "%'\"°′″‰℃℉".contains(first) {
             // A degree sign goes together with a letter.
             let len = first.len_utf8();
             let next = self.rest.get(len..)?.chars().next();
@@ -280,9 +304,21 @@ impl<'a> Parser<'a> {
         Error::malformed(format!("{:?} is no unit: what is {:?}?", self.text, self.rest))
     }
 
-    fn too_large(&self) -> Error {
-        Error::malformed(format!("a power beyond all measure in {:?}", self.text))
+    /// Why these have no such power or product.
+    fn too_large(&self, units: &[Unit]) -> Error {
+        match units.iter().any(|unit| unit.level.is_some()) {
+            true => Error::malformed(format!("a power or product of a logarithmic unit in {:?}", self.text)),
+            false => Error::malformed(format!("a power beyond all measure in {:?}", self.text)),
+        }
     }
+}
+
+/// What follows the word for a reference, in the parentheses behind the name of a logarithm.
+fn reference(rest: &str) -> Option<&str> {
+    let inside = rest.trim_start().strip_prefix('(')?.trim_start();
+    let (_, reference) = inside.split_at_checked(2).filter(|(word, _)| word.eq_ignore_ascii_case("re"))?;
+    let reference = reference.strip_prefix(':').unwrap_or(reference);
+    reference.starts_with(char::is_whitespace).then_some(reference)
 }
 
 fn is_letter(letter: char) -> bool {

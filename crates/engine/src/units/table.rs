@@ -21,9 +21,9 @@ pub(super) fn find(name: &str, depth: u32) -> Option<Unit> {
     found(name).or_else(|| prefixed(name, found))
 }
 
-/// Whether a name is that of a logarithmic unit.
+/// Whether a name is that of a logarithmic unit which does not say of what.
 pub(super) fn is_logarithmic(name: &str) -> bool {
-    ["dB", "dBZ", "dBm", "dBW", "dBV", "B", "BZ", "Bm", "BW", "Np", "dBz"].contains(&name)
+    ["dB", "B", "Np", "dBz"].contains(&name)
         || ["bel", "decibel", "neper", "bels", "decibels", "nepers"].contains(&name.to_lowercase().as_str())
 }
 
@@ -34,7 +34,7 @@ fn prefixed(name: &str, found: impl Fn(&str) -> Option<Unit>) -> Option<Unit> {
             let fits = begin == *prefix || any_case && begin.eq_ignore_ascii_case(prefix);
             let rest = name.get(prefix.len()..).filter(|rest| fits && !rest.is_empty())?;
             let unit = found(rest)?;
-            Some(Unit { factor: factor * unit.factor, offset: unit.offset / factor, ..unit })
+            Some(unit.scaled(*factor))
         })
     };
     by(&PREFIX_NAMES, true).or_else(|| by(&PREFIX_SYMBOLS, false))
@@ -60,7 +60,7 @@ fn by_name(name: &str, depth: u32) -> Option<Unit> {
 fn defined(row: usize, depth: u32) -> Option<Unit> {
     let (_, symbols, definition) = UNITS.get(row)?;
     if !definition.is_empty() {
-        return grammar::parse_definition(definition, depth + 1);
+        return grammar::parse_shifted(definition, depth + 1).ok();
     }
     let mut unit = Unit::ONE;
     let base = symbols.split(' ').next()?;
@@ -103,7 +103,7 @@ const PREFIX_SYMBOLS: [(&str, f64); 22] = [
 
 /// Names in lower case, symbols, and what it is in other units; base units are nothing else.
 #[rustfmt::skip]
-const UNITS: [(&str, &str, &str); 159] = [
+const UNITS: [(&str, &str, &str); 166] = [
     // Base units.
     ("meter metre", "m", ""),
     ("kilogram", "kg", ""),
@@ -278,4 +278,12 @@ const UNITS: [(&str, &str, &str); 159] = [
     ("", "e", "1.602176487e-19 C"),
     ("footcandle", "", "1.076391e-1 lx"),
     ("phot", "ph", "1e4 lm/m2"),
+    // Logarithms.
+    ("", "BZ", "lg(re 1e-18 m3)"),
+    ("", "Bm", "lg(re 1 mW)"),
+    ("", "BW", "lg(re 1 W)"),
+    ("", "BV", "lg(re 1 V)"),
+    ("", "Bv", "lg(re 0.775 V)"),
+    ("", "BµV BμV", "lg(re 1e-6 V)"),
+    ("", "B_SPL", "lg(re 20e-6 Pa)"),
 ];

@@ -6,8 +6,11 @@ mod peers;
 
 /// Slope and intercept.
 fn pair(from: &str, to: &str) -> Option<(f64, f64)> {
-    let one = conversion((from, None), (to, None));
-    one.ok().map(|it| it.map_or((1.0, 0.0), |it| (it.slope(), it.intercept())))
+    match conversion((from, None), (to, None)).ok()? {
+        None => Some((1.0, 0.0)),
+        Some(Conversion::Linear { slope, intercept }) => Some((slope, intercept)),
+        Some(Conversion::Curved { .. }) => None,
+    }
 }
 
 #[track_caller]
@@ -23,6 +26,9 @@ fn units_are_written_in_many_ways() {
         ["kg m-2 s-1", "kg/m2/s"],
         ["kg.m^-2.s**-1", "kilograms per metre2 per second"],
         ["W m⁻²", "watt/(m·m)"],
+        ["kg⋅m²⋅s⁻³", "W"],
+        ["m×s", "m s"],
+        ["10⁻³ m", "mm"],
         ["degrees_north", "degree"],
         ["J", "kg.m2.s-2"],
         ["m2.s-2", "m2 s-2"],
@@ -59,9 +65,37 @@ fn numbers_convert() {
 }
 
 #[test]
+fn numbers_become_those_of_logarithms_and_reciprocals() {
+    for (from, to, number, due) in [
+        ("s", "Hz", 4.0, 0.25),
+        ("hour", "Hz", 1.0, 1.0 / 3600.0),
+        ("m s-1", "s km-1", 2.0, 500.0),
+        ("degC", "K-1", 0.0, 1.0 / 273.15),
+        ("dBZ", "mm6 m-3", 20.0, 100.0),
+        ("mm^6 m^-3", "dBZ", 1000.0, 30.0),
+        ("dBm", "mW", 30.0, 1000.0),
+        ("dBW", "dBm", 1.0, 31.0),
+        ("W", "lg(re 1 mW)", 1.0, 3.0),
+        ("ln(re: 1 Pa)", "lg(re 1 Pa)", std::f64::consts::LN_10, 1.0),
+        ("lb (RE 2 m)", "m", 3.0, 16.0),
+        ("0.1 lg(re 1 mW)", "dBm", 7.0, 7.0),
+        ("dBm @ 3", "dBm", 1.0, 4.0),
+        ("dB_SPL", "Pa", 20.0, 2e-3),
+        ("2 lb", "kg", 1.0, 0.907_184_74),
+        ("lb(m)", "kg m", 1.0, 0.453_592_37),
+    ] {
+        let found = conversion((from, None), (to, None)).map(|it| it.map_or(number, |it| it.apply(number)));
+        let near = found.as_ref().is_ok_and(|found| (found - due).abs() <= due.abs() * 1e-12);
+        assert!(near, "{from} {to}: {found:?}");
+    }
+}
+
+#[test]
 fn what_measures_something_else_does_not_convert() {
     fails("kg", "m", ErrorKind::Invalid);
-    fails("s", "Hz", ErrorKind::Invalid);
+    fails("s", "m-1", ErrorKind::Invalid);
+    fails("dBZ", "dBm", ErrorKind::Invalid);
+    fails("dBm", "J", ErrorKind::Invalid);
     fails("days since 2000-01-01", "days", ErrorKind::Invalid);
 }
 
@@ -75,8 +109,15 @@ fn what_is_no_unit_is_named() {
     fails("m99999", "m", ErrorKind::Malformed);
     fails(&"(".repeat(100), "m", ErrorKind::Limit);
     fails(&"m ".repeat(1000), "m", ErrorKind::Malformed);
-    fails("dBZ", "1", ErrorKind::Unsupported);
-    fails("lg(re 1 mW)", "W", ErrorKind::Unsupported);
+    fails("dB", "1", ErrorKind::Unsupported);
+    fails("decibels", "1", ErrorKind::Unsupported);
+    fails("lg(1 mW)", "W", ErrorKind::Malformed);
+    fails("lg(re 1 mW", "W", ErrorKind::Malformed);
+    fails("lg(re lg(re 1 W))", "W", ErrorKind::Malformed);
+    fails("dBm2", "W2", ErrorKind::Malformed);
+    fails("dBm s", "J", ErrorKind::Malformed);
+    fails("m/dBm", "m/W", ErrorKind::Malformed);
+    fails("dBm dBm", "W2", ErrorKind::Malformed);
 }
 
 #[test]
@@ -160,8 +201,9 @@ proptest! {
 
     /// There and back again.
     #[test]
-    fn conversions_have_inverses(number in -1e6..1e6f64, at in 0..6usize) {
-        let units = [("degC", "degF"), ("km", "mile"), ("hPa", "atm"), ("m s-1", "knot"), ("J", "cal"), ("days", "year")];
+    fn conversions_have_inverses(number in -1e6..1e6f64, at in 0..8usize) {
+        let number = if at == 6 { number / 1e4 } else { number };
+        let units = [("degC", "degF"), ("km", "mile"), ("hPa", "atm"), ("m s-1", "knot"), ("J", "cal"), ("days", "year"), ("dBZ", "mm6 m-3"), ("s", "Hz")];
         let (one, other) = units[at];
         let there = conversion((one, None), (other, None)).ok().flatten();
         let back = conversion((other, None), (one, None)).ok().flatten();

@@ -89,7 +89,7 @@ impl TimeUnits {
         };
         let slope = self.seconds / other.seconds;
         let is_same = self.unit == other.unit && intercept == 0.0;
-        Ok((!is_same).then_some(Conversion { slope, intercept }))
+        Ok((!is_same).then_some(Conversion::Linear { slope, intercept }))
     }
 
     fn origin(&self) -> Option<i128> {

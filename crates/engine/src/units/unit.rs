@@ -1,5 +1,6 @@
 //! A unit as a multiple of base units.
 use super::grammar::{self, Spec};
+use super::level::Level;
 use super::{Conversion, table};
 use ncirrus_layout::{Error, Result};
 
@@ -10,22 +11,24 @@ pub(super) type Powers = [i16; 8];
 pub(super) const RADIAN: usize = 7;
 
 /// A unit: a multiple of a product of powers of base units, with its zero somewhere. A number `x` in it is
-/// `factor * (x + offset)` of that product.
+/// `factor * (x + offset)` of that product; in a logarithmic unit that holds of what the number is the logarithm of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
     pub(super) factor: f64,
     pub(super) offset: f64,
     pub(super) powers: Powers,
+    pub(super) level: Option<Level>,
 }
 
 impl Unit {
     /// What does not measure anything.
-    pub(super) const ONE: Self = Self { factor: 1.0, offset: 0.0, powers: [0; 8] };
+    pub(super) const ONE: Self = Self { factor: 1.0, offset: 0.0, powers: [0; 8], level: None };
 
     /// Reads a unit, such as `W m-2` or `degC`.
     ///
     /// # Errors
-    /// `Malformed` for what is no unit, `Unsupported` for a logarithmic one, `Invalid` for a time since a date.
+    /// `Malformed` for what is no unit, `Unsupported` for a logarithmic one that says not of what, `Invalid` for a time
+    /// since a date.
     pub fn parse(text: &str) -> Result<Self> {
         match grammar::parse(text)? {
             Spec::Plain(unit) => Ok(unit),
@@ -33,9 +36,9 @@ impl Unit {
         }
     }
 
-    /// Whether numbers in it can become numbers in another one.
+    /// Whether numbers in it can become numbers in another one, or in the reciprocal of it.
     pub fn is_convertible(&self, other: &Self) -> bool {
-        self.measured() == other.measured()
+        self.measured() == other.measured() || self.is_reciprocal(other)
     }
 
     /// How numbers in it become numbers in another one.
@@ -47,40 +50,81 @@ impl Unit {
             let (one, other) = (self.described(), other.described());
             return Err(Error::invalid(format!("{one} is not {other}")));
         }
-        let slope = self.factor / other.factor;
-        let intercept = self.offset * slope - other.offset;
-        Ok(Conversion { slope, intercept })
+        let is_reciprocal = self.measured() != other.measured();
+        Ok(match (&self.level, &other.level) {
+            (None, None) if !is_reciprocal => {
+                let slope = self.factor / other.factor;
+                Conversion::Linear { slope, intercept: self.offset * slope - other.offset }
+            }
+            (Some(one), Some(level)) if !is_reciprocal => one.to(level, self.factor / other.factor),
+            _ => Conversion::Curved { from: *self, to: *other, is_reciprocal },
+        })
+    }
+
+    /// A number as a multiple of the product of base units.
+    pub(super) fn in_base(&self, number: f64) -> f64 {
+        self.factor * (self.level.map_or(number, |level| level.antilogarithm(number)) + self.offset)
+    }
+
+    /// The number of a multiple of the product of base units.
+    pub(super) fn of_base(&self, base: f64) -> f64 {
+        let number = base / self.factor - self.offset;
+        self.level.map_or(number, |level| level.logarithm(number))
+    }
+
+    fn is_reciprocal(&self, other: &Self) -> bool {
+        self.measured().into_iter().zip(other.measured()).all(|(one, other)| Some(one) == other.checked_neg())
     }
 
     /// Whether it measures time.
     pub fn is_time(&self) -> bool {
-        self.measured() == [0, 0, 1, 0, 0, 0, 0, 0] && self.offset == 0.0
+        self.measured() == [0, 0, 1, 0, 0, 0, 0, 0] && self.offset == 0.0 && self.level.is_none()
     }
 
-    /// The product of two; where their zeros lie is lost.
+    /// The product of two; where their zeros lie is lost. Logarithmic units have products with numbers alone.
     pub(super) fn times(&self, other: &Self) -> Option<Self> {
+        match (self.level, other.level) {
+            (None, None) => {}
+            (Some(_), None) => return (other.measured() == [0; 8]).then(|| self.scaled(other.factor)),
+            (None, Some(_)) => return other.times(self),
+            (Some(_), Some(_)) => return None,
+        }
         let mut powers = self.powers;
         for (power, other) in powers.iter_mut().zip(other.powers) {
             *power = power.checked_add(other)?;
         }
-        Some(Self { factor: self.factor * other.factor, offset: 0.0, powers })
+        Some(Self { factor: self.factor * other.factor, offset: 0.0, powers, level: None })
     }
 
-    /// A power of it; where its zero lies is lost, unless it is the first power.
+    /// A power of it; where its zero lies is lost, unless it is the first power. Logarithmic units have no others.
     pub(super) fn power(&self, exponent: i32) -> Option<Self> {
         if exponent == 1 {
             return Some(*self);
+        }
+        if self.level.is_some() {
+            return None;
         }
         let mut powers = self.powers;
         for power in &mut powers {
             *power = i16::try_from(i32::from(*power).checked_mul(exponent)?).ok()?;
         }
-        Some(Self { factor: self.factor.powi(exponent), offset: 0.0, powers })
+        Some(Self { factor: self.factor.powi(exponent), offset: 0.0, powers, level: None })
+    }
+
+    /// So many of it as one; its zero stays where it is.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        match self.level {
+            Some(level) => Self { level: Some(level.scaled(factor)), ..*self },
+            None => Self { factor: self.factor * factor, offset: self.offset / factor, ..*self },
+        }
     }
 
     /// The same with zero elsewhere: at `origin` of its own.
     pub(super) fn shifted(&self, origin: f64) -> Self {
-        Self { offset: self.offset + origin, ..*self }
+        match self.level {
+            Some(level) => Self { level: Some(level.shifted(origin)), ..*self },
+            None => Self { offset: self.offset + origin, ..*self },
+        }
     }
 
     fn measured(&self) -> Powers {
