@@ -120,7 +120,9 @@ impl Signs {
         let mut credential = self.purse.open().await.map_err(refused)?;
         let mut answer = self.ask(&request, credential.as_deref()).await?;
         // Taken in any case: it is of this answer.
-        let is_over = Operation::take_expired() | answer.is_over();
+        let is_over = Operation::take_expired()
+            | answer.is_over()
+            | is_untold(&request, credential.as_deref(), &answer);
         if is_over && let Some(renewed) = self.renewed(credential.as_deref()).await? {
             credential = Some(renewed);
             answer = self.ask(&request, credential.as_deref()).await?;
@@ -237,6 +239,13 @@ fn depends(request: &mut HttpRequest) -> bool {
     let Some((name, value)) = Operation::condition().filter(|_| is_end) else { return false };
     request.headers_mut().insert(name, value);
     true
+}
+
+/// Whether the time of a session token may be over: answers to HEAD do not say why.
+fn is_untold(request: &HttpRequest, credential: Option<&AwsCredential>, answer: &Told) -> bool {
+    *request.method() == Method::HEAD
+        && answer.response.status() == StatusCode::BAD_REQUEST
+        && credential.is_some_and(|credential| credential.token.is_some())
 }
 
 /// Amazon's server of another region.
