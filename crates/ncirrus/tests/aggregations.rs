@@ -6,6 +6,7 @@ mod serve;
 mod support;
 
 mod aggregations {
+    pub(crate) mod constants;
     pub(crate) mod corpus;
     pub(crate) mod cost;
     pub(crate) mod faults;
