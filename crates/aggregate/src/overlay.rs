@@ -35,8 +35,10 @@ pub(crate) fn overlay(
     finds: Finds,
     choices: &Arc<Choices>,
 ) -> Step<AggregateCatalog> {
+    let fills = join_each(&finds.aggregated, |found| stored_fill(view, &inner, found))?;
+    let pairs = finds.aggregated.iter().zip(fills);
     let prepared: Vec<Result<Prepared>> =
-        finds.aggregated.iter().map(|found| prepare(&inner, found, choices)).collect();
+        pairs.map(|(found, fill)| prepare(&inner, found, fill?, choices)).collect();
     let lengths = unwritten(view, &inner, &prepared)?;
     let mut overlay = Overlay { root, model: Model::clone(&inner.model), inner, warnings: Vec::new() };
     overlay.grow(&lengths);
@@ -52,7 +54,17 @@ pub(crate) fn overlay(
     Ok(overlay.finish(variables, finds.private))
 }
 
-fn prepare(inner: &Inner, found: &Found, choices: &Arc<Choices>) -> Result<Prepared> {
+/// What a type that the dataset defines has where nothing was written: the scalar that stands for the variable tells.
+fn stored_fill(view: &dyn View, inner: &Inner, found: &Found) -> Step<Option<Values>> {
+    let variable = inner.model.variable(found.variable).filter(|variable| variable.fault.is_none());
+    match variable.map(|variable| (variable.ty, variable.fill_value())) {
+        Some((TypeRef::User(_), None)) => Ok(Some(inner.catalog.source(view, found.variable)?.fill)),
+        Some((_, fill)) => Ok(fill),
+        None => Ok(None),
+    }
+}
+
+fn prepare(inner: &Inner, found: &Found, fill: Option<Values>, choices: &Arc<Choices>) -> Result<Prepared> {
     let model = &inner.model;
     let scheme = found.scheme.as_ref().map_err(Clone::clone)?;
     let missing = || Error::internal("a variable that is not there");
@@ -76,7 +88,7 @@ fn prepare(inner: &Inner, found: &Found, choices: &Arc<Choices>) -> Result<Prepa
         group,
         group_path: model.group_path(group).into(),
         dimensions: names,
-        fill: missing_value(&attributes, variable.ty, variable.fill_value())?,
+        fill: missing_value(&attributes, variable.ty, fill)?,
         rules: Arc::new(rules(attributes, scheme, choices)),
         choices: Arc::clone(choices),
     };

@@ -1,12 +1,12 @@
 //! Masters made by hand: a model, values in memory, and a view that may lack them at first.
 use crate::AggregateOverlay;
 use ncirrus_layout::{
-    Aggregation, Blob, Catalog, Error, Layout, Limits, Listing, Memo, Need, ObjectId, OpenOptions, Overlay,
-    Result, Source, Stall, Step, StoreId, Tile, VariableRef, View, Want, Writing,
+    Aggregation, Blob, ByteOrder, Catalog, Error, Layout, Limits, Listing, Memo, Need, ObjectId, OpenOptions,
+    Overlay, Result, Source, Stall, Step, StoreId, StoredType, Tile, VariableRef, View, Want, Writing,
 };
 use ncirrus_model::{
-    Attribute, Attributes, CodecSpec, DimensionLen, Model, NodeId, Region, Selection, Strings, TypeRef,
-    Values, VarId,
+    Atomic, Attribute, Attributes, CodecSpec, DimensionLen, EnumMember, Model, NodeId, Region, Selection,
+    Strings, TypeRef, UserKind, UserType, Values, VarId,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -66,6 +66,16 @@ impl Master {
         let ty = TypeRef::Atomic(values.atomic().unwrap());
         let id = self.model.add_variable(group, name, ty, &dims).unwrap();
         self.values.insert(self.model.variable_path(id), values);
+        self
+    }
+
+    /// Adds a scalar variable of an enum of bytes.
+    pub(crate) fn enumerated(mut self, name: &str) -> Self {
+        let root = self.model.root();
+        let members = vec![EnumMember { name: "none".to_owned(), value: 0 }];
+        let kind = UserKind::Enum { base: Atomic::Byte, members };
+        let ty = self.model.add_type(root, UserType { name: format!("{name}_t"), kind }).unwrap();
+        self.model.add_variable(root, name, TypeRef::User(ty), &[]).unwrap();
         self
     }
 
@@ -209,8 +219,18 @@ impl Catalog for Master {
         Ok(of.collect())
     }
 
-    fn source(&self, _: &dyn View, _: VarId) -> Step<Source> {
-        Err(Error::unsupported("sources of masters in memory").into())
+    fn source(&self, _: &dyn View, id: VarId) -> Step<Source> {
+        if !matches!(self.model.variable(id).unwrap().ty, TypeRef::User(_)) {
+            return Err(Error::unsupported("sources of masters in memory").into());
+        }
+        Ok(Source {
+            layout: Layout::Affine { extents: Vec::new().into(), base: 0, strides: Vec::new() },
+            stored: StoredType::Integer { size: 1, signed: true, order: ByteOrder::NATIVE },
+            extent: Vec::new(),
+            fill: Values::Byte(vec![0]),
+            resolver: None,
+            swapped_fill: false,
+        })
     }
 
     fn kind(&self) -> &'static str {

@@ -299,6 +299,18 @@ fn a_version_in_another_format_is_passed_over() {
 }
 
 #[test]
+fn missing_values_of_types_of_the_dataset_are_what_nothing_written_is() {
+    let master = simple().enumerated("e").text("e", "aggregated_dimensions", "x").text(
+        "e",
+        "aggregated_data",
+        "map: fm uris: fu identifiers: fi",
+    );
+    let opened = master.open();
+    assert_eq!(opened.model().variable(opened.id("e")).unwrap().fault, None);
+    assert_eq!(opened.source("e").unwrap().fill, Values::Byte(vec![0]));
+}
+
+#[test]
 fn substitutions_of_the_caller_go_first() {
     let master = simple().var("u2(fx)", strings(&["${A}a.nc", "${A}b.nc"])).text(
         "v",
