@@ -14,6 +14,10 @@ pub(crate) struct Failure {
     /// Whether the server may have done what it was asked to.
     pub(crate) in_doubt: bool,
     /// Seconds by which the server's clock is ahead, where that is the reason.
+    #[cfg_attr(
+        not(feature = "cloud"),
+        expect(dead_code, reason = "only requests that are signed tell times")
+    )]
     pub(crate) clock: Option<i64>,
 }
 
