@@ -241,7 +241,7 @@ impl Store for HttpStore {
     }
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move { Err(Error::unsupported("listing over http").at_object(prefix)) })
+        Box::pin(async move { Err(Error::unsupported("plain HTTP has no listings").at_object(prefix)) })
     }
 }
 

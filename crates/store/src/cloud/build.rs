@@ -7,7 +7,7 @@ use crate::net::Connector;
 use crate::url::{Bucket, Fragment, Provider};
 use ncirrus_layout::{Error, Result};
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::MicrosoftAzureBuilder;
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::list::PaginatedListStore;
@@ -39,12 +39,21 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
         Provider::S3 => amazon(bucket, &identity, options, HttpClient::new(service))
             .map(|(store, asking)| Built { asking, ..Built::of(store) }),
         Provider::Gcs => google(bucket, &identity, options, Connector(service)).build().map(Built::of),
-        Provider::Azure => azure(bucket, &identity, options, Connector(service)).build().map(Built::of),
+        Provider::Azure => {
+            let builder = azure(bucket, &identity, options, Connector(service));
+            let is_emulator = is_yes(builder.get_config_value(&AzureConfigKey::UseEmulator));
+            if builder.get_config_value(&AzureConfigKey::AccountName).is_none() && !is_emulator {
+                return Err(Error::invalid(NO_ACCOUNT));
+            }
+            builder.build().map(Built::of)
+        }
     };
     // The message names settings, not their values.
     let built = built.map_err(|error| Error::invalid(format!("object store cannot be used: {error}")))?;
     Ok(Built { who: who(bucket, fragment, options), transfer, ..built })
 }
+
+const NO_ACCOUNT: &str = "no account is named: abfs://container@account.dfs.core.windows.net/key names one, AZURE_STORAGE_ACCOUNT_NAME, too";
 
 /// What the configuration says of the server of a bucket, by its alias or its address.
 fn transfer(bucket: &Bucket, options: &StoreOptions) -> Transfer {

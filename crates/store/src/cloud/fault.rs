@@ -61,7 +61,11 @@ impl From<object_store::Error> for Fault {
             Found::NotSupported { .. } | Found::NotImplemented { .. } => {
                 Self::Other(Error::unsupported(told(&error)))
             }
-            Found::InvalidPath { .. } => Self::Other(Error::invalid(told(&error))),
+            // Keys that are asked for were looked at before: this one stands in a listing.
+            Found::InvalidPath { .. } => Self::Other(Error::unsupported(format!(
+                "a key there is no plain path ({}): listings with such keys cannot be read; name the dataset itself",
+                told(&error)
+            ))),
             _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told(&error))),
         }
     }

@@ -96,6 +96,41 @@ fn failures_do_not_tell_secrets() {
     assert_eq!(told.message(), "asked https://host/a in vain and again");
 }
 
+#[test]
+fn a_dataset_of_one_object_is_removed_alone_whatever_lies_below_its_name() {
+    let kept = store();
+    let connected = kept.clone();
+    let connect = move |url: &Url| -> Result<_> {
+        let root = connected.root().child(url.path().trim_matches('/'));
+        Ok((Arc::new(connected.clone()) as Arc<dyn Store>, root))
+    };
+    let mut options = StoreOptions::default();
+    options.schemes.register("shelf", Arc::new(connect)).unwrap();
+    let keys = ["a", "a.nc", "a.nc/b", "a.nc2"];
+    run(async {
+        for key in keys {
+            kept.put(&kept.root().child(key), "x".into(), Precondition::None).await?;
+        }
+        let found = crate::removal("shelf://x/a.nc", &options).await?;
+        assert_eq!(found.keys.len(), 1);
+        found.run().await?;
+        for key in keys {
+            let there = kept.get(&kept.root().child(key), &Want::All).await?;
+            assert_eq!(there.is_some(), key != "a.nc", "{key}");
+        }
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_listing_with_an_odd_key_is_told_with_what_is_odd() {
+    let error = object_store::Error::from(Path::parse("a//b").unwrap_err());
+    let told = Fault::from(error).at(&store().root());
+    assert_eq!(told.kind(), ErrorKind::Unsupported);
+    assert!(told.message().contains("\"a//b\"") && told.message().contains("listings"), "{told}");
+}
+
 #[cfg(feature = "http")]
 #[test]
 fn a_server_that_speaks_like_amazon_is_asked_over_http() {

@@ -394,3 +394,12 @@ fn opening_tells_what_is_wrong() {
     );
     assert_eq!(message("foo://bar/x"), "unknown scheme \"foo\" in foo://bar/x");
 }
+
+#[rstest::rstest]
+#[case("/")]
+#[case(".")]
+#[case("..")]
+#[case("src/..")]
+fn the_folder_that_somebody_is_in_is_not_removed(#[case] path: &str) {
+    assert_eq!(now(removal(path, &options())).unwrap_err().kind(), ErrorKind::Conflict);
+}

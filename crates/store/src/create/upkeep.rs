@@ -24,6 +24,7 @@ pub struct Removal {
 enum Place {
     Path(PathBuf),
     Remote(Arc<dyn Store>, ObjectId),
+    Object(Arc<dyn Store>, ObjectId),
 }
 
 /// What a killed writer left.
@@ -52,7 +53,8 @@ enum How {
 /// Finds out what removing the dataset at an address would remove; nothing is removed yet.
 ///
 /// # Errors
-/// `NotFound` when there is nothing, `Conflict` for a whole bucket, `Unsupported` where nothing can be removed.
+/// `NotFound` when there is nothing, `Conflict` for a whole bucket, the root directory, and the current directory and
+/// those above it, `Unsupported` where nothing can be removed.
 pub async fn removal(address: &str, options: &StoreOptions) -> Result<Removal> {
     let url = as_it_is(&Url::parse(address)?);
     if url.scheme() == Scheme::File {
@@ -68,10 +70,11 @@ pub async fn removal(address: &str, options: &StoreOptions) -> Result<Removal> {
         return Err(whole(&root));
     }
     let is_tree = remote::has_marker(store.as_ref(), &root).await?;
-    let mut keys = below(store.as_ref(), &root).await?;
+    // A dataset of a single object is nothing but that, whatever lies below its name.
     if !is_tree && store.get(&root, &Want::Range(0..1)).await?.is_some() {
-        keys.push(root.clone());
+        return Ok(Removal { keys: vec![root.to_string()], is_tree, place: Place::Object(store, root) });
     }
+    let mut keys = below(store.as_ref(), &root).await?;
     if keys.is_empty() {
         return Err(Error::not_found("nothing is there").at_object(&root));
     }
@@ -86,11 +89,25 @@ fn whole(root: &ObjectId) -> Error {
 
 fn of_path(path: PathBuf) -> Result<Removal> {
     let metadata = fs::symlink_metadata(&path).map_err(|error| path_error(error, &path))?;
+    if metadata.is_dir() {
+        check_place(&path)?;
+    }
     let mut keys = Vec::new();
     let is_tree = metadata.is_dir() && marker::NAMES.iter().any(|name| path.join(name).exists());
     files_below(&path, metadata.is_dir(), &mut keys)?;
     keys.sort();
     Ok(Removal { keys, is_tree, place: Place::Path(path) })
+}
+
+/// Nobody means the root directory, or the one that they are in.
+fn check_place(path: &Path) -> Result<()> {
+    let absolute = fs::canonicalize(path).map_err(|error| path_error(error, path))?;
+    let is_around = |here: PathBuf| here.canonicalize().unwrap_or(here).starts_with(&absolute);
+    if absolute.parent().is_none() || std::env::current_dir().is_ok_and(is_around) {
+        let message = "the root directory, the current directory and those above it are not removed";
+        return Err(Error::new(ErrorKind::Conflict, message).at_object(path.display()));
+    }
+    Ok(())
 }
 
 /// Links are not followed.
@@ -141,6 +158,7 @@ impl Removal {
     pub async fn run(self) -> Result<()> {
         match self.place {
             Place::Remote(store, root) => remote::remove_dataset(store.as_ref(), &root).await,
+            Place::Object(store, object) => store.delete(&object).await,
             Place::Path(path) => {
                 for name in marker::NAMES.iter().filter(|_| self.is_tree) {
                     remove_path(&path.join(name))?;

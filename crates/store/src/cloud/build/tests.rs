@@ -27,3 +27,16 @@ fn a_server_has_settings_of_its_own_by_alias_and_by_address() {
     let waits = with_waits(&options, &Transfer::default());
     assert_eq!((waits.timeout, waits.patience), (options.timeout, options.patience));
 }
+
+#[test]
+fn a_container_without_an_account_is_told_with_the_ways_to_name_one() {
+    let config = Arc::new(Settings::default());
+    let options = StoreOptions { config: Arc::clone(&config), ..StoreOptions::default() };
+    let told = |address: &str| {
+        let url = Url::parse(address).unwrap();
+        let bucket = config.bucket(&url).unwrap().unwrap();
+        connect(&bucket, url.fragment(), &options).err().map(|error| error.message().to_owned())
+    };
+    assert_eq!(told("az://box/x").as_deref(), Some(NO_ACCOUNT));
+    assert_eq!(told("abfs://box@acc.dfs.core.windows.net/x"), None);
+}
