@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// Prints the error and its hint to standard error, and returns the exit code.
 #[expect(clippy::print_stderr, reason = "this is where the command tells its errors")]
 pub(crate) fn report(error: &Error) -> ExitCode {
-    let message = error.to_string().replace(['\n', '\r'], " ");
+    let message = plain(&error.to_string());
     match hint(error) {
         Some(hint) => eprintln!("ncirrus: {message}; hint: {hint}"),
         None => eprintln!("ncirrus: {message}"),
@@ -18,8 +18,32 @@ pub(crate) fn report(error: &Error) -> ExitCode {
 #[expect(clippy::print_stderr, reason = "this is where the command tells what it noticed")]
 pub(crate) fn notes(notes: &[String]) {
     for note in notes {
-        eprintln!("ncirrus: note: {}", note.replace(['\n', '\r'], " "));
+        eprintln!("ncirrus: note: {}", plain(note));
     }
+}
+
+/// One line without characters that a terminal would obey, and without the marks in addresses that tell askers apart.
+pub(crate) fn plain(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for (at, part) in text.split("://").enumerate() {
+        line.push_str(if at == 0 { "" } else { "://" });
+        let part = if at == 0 { part } else { without_mark(part) };
+        for letter in part.chars() {
+            match letter {
+                '\n' | '\r' => line.push(' '),
+                letter if letter.is_control() => line.extend(letter.escape_default()),
+                letter => line.push(letter),
+            }
+        }
+    }
+    line
+}
+
+/// A mark is 16 hexadecimal digits where the user of an address stands.
+fn without_mark(text: &str) -> &str {
+    let is_mark = |mark: &&str| mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let rest = text.get(..16).filter(is_mark).and_then(|_| text.get(16..)?.strip_prefix('@'));
+    rest.unwrap_or(text)
 }
 
 fn hint(error: &Error) -> Option<&'static str> {
@@ -47,9 +71,15 @@ fn hint(error: &Error) -> Option<&'static str> {
             "store it otherwise: --codec zstd, -d LEVEL, or -d 0 for no filters"
         }
         ErrorKind::Unsupported if says("65535") => "store it as a variable, or choose -k nczarr",
+        ErrorKind::Unsupported if says("has no listings") => {
+            "name the dataset itself; buckets are listed by s3://, gs:// or az://"
+        }
         ErrorKind::Invalid if says("scheme") => "known schemes: file, http, https, s3, gs, gs3, az, abfs",
         ErrorKind::Malformed if says("HTML") => {
             "the address is that of a web page; use the address of the data"
+        }
+        ErrorKind::Malformed if says("a directory that is not") => {
+            "`ncirrus ls -r URL` lists the datasets in it"
         }
         ErrorKind::Malformed => "the file may be cut off or not be what its name says",
         ErrorKind::Limit => "--memory raises the budget; a size like this is often damage",
@@ -59,4 +89,21 @@ fn hint(error: &Error) -> Option<&'static str> {
         ErrorKind::Invalid => "`ncirrus help COMMAND` shows the forms with examples",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_and_has_nothing_that_a_terminal_obeys() {
+        assert_eq!(plain("a\nb\u{1b}[31m\u{7}\u{9b}é"), "a b\\u{1b}[31m\\u{7}\\u{9b}é");
+    }
+
+    #[test]
+    fn marks_of_askers_are_left_out_and_users_are_not() {
+        let line = "in http://5e5f853e3d2ca549@h/x, s3://lab@b/5e5f853e3d2ca549@";
+        assert_eq!(plain(line), "in http://h/x, s3://lab@b/5e5f853e3d2ca549@");
+        assert_eq!(plain("http://5e5f853e3d2ca54é@h"), "http://5e5f853e3d2ca54é@h");
+    }
 }

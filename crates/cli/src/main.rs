@@ -9,6 +9,7 @@ mod trace;
 use clap::{Parser, Subcommand};
 use ncirrus::store::config::{Environment, Key, Settings};
 use ncirrus::{Result, Session};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trace::Trace;
@@ -25,7 +26,7 @@ struct Cli {
     command: Command,
     /// Number of threads that decode and encode [default: all cores].
     #[arg(long, global = true, value_name = "N", help_heading = "Session")]
-    threads: Option<usize>,
+    threads: Option<NonZeroUsize>,
     /// Bytes that reading and copying may hold, such as 500M or 2G [default: 512M].
     #[arg(long, global = true, value_name = "SIZE", value_parser = commands::parse_size, help_heading = "Session")]
     memory: Option<usize>,
@@ -101,7 +102,7 @@ impl Cli {
             self.index_cache.clone().or(settings.path(Key::IndexCacheFolder).map(PathBuf::from));
         let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
         if let Some(threads) = self.threads {
-            builder = builder.threads(threads);
+            builder = builder.threads(threads.get());
         }
         if let Some(memory) = self.memory {
             builder = builder.memory(memory);

@@ -152,6 +152,77 @@ fn a_name_that_leaves_the_dataset_is_never_followed() {
 }
 
 #[test]
+fn a_folder_of_datasets_is_told_from_a_damaged_one() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "notes.txt", b"words");
+    fails(&["info", folder.path().to_str().unwrap()], 5, &["directory", "ncirrus ls"]);
+}
+
+#[test]
+fn nothing_in_a_name_reaches_the_terminal_as_a_command() {
+    let error = fails(&["info", "a\u{1b}[31mb\nc"], 3, &["[31mb c"]);
+    assert!(!error.contains('\u{1b}'), "{error:?}");
+}
+
+#[test]
+fn no_command_shows_a_password_or_a_query() {
+    let url = "http://me:hunter2@127.0.0.1:1/x.nc?hunter2#aws.profile=p";
+    let commands: [&[&str]; 11] = [
+        &["dump", url],
+        &["info", url],
+        &["explain", url, "v"],
+        &["filters", "--url", url],
+        &["copy", url, "/no/such/copy.nc"],
+        &["copy", "/no/such/file.nc", url],
+        &["ls", url],
+        &["keys", url],
+        &["rm", "-y", url],
+        &["clean", url],
+        &["whoami", "--check", url],
+    ];
+    for command in commands {
+        let output = ncirrus(command);
+        let all = format!("{output:?}");
+        assert!(!output.status.success() && !all.contains("hunter2"), "{command:?}: {all}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn output_that_nobody_reads_is_no_error_and_a_full_disk_is() {
+    let run = |arguments: &[&str], output: std::process::Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ncirrus"));
+        command.args(arguments).stdout(output).stderr(std::process::Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let example = example();
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("x.zarr");
+    let store = store.to_str().unwrap();
+    assert!(ncirrus(&["copy", &example, store]).status.success());
+    let commands: [&[&str]; 5] = [
+        &["dump", &example],
+        &["dump", "-x", &example],
+        &["info", &example],
+        &["keys", store],
+        &["keys", "--get", "sst/0.0.0", store],
+    ];
+    for command in commands {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        assert_eq!(run(command, writer.into()), (Some(0), String::new()), "{command:?}");
+        if let Ok(full) = std::fs::File::options().write(true).open("/dev/full") {
+            let (code, error) = run(command, full.into());
+            assert!(
+                code == Some(8) && error.starts_with("ncirrus: standard output: "),
+                "{command:?}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_the_user_asked_for_wrongly_is_told() {
     fails(&["explain", &example(), "nope"], 3, &["nope"]);
     fails(&["explain", &example(), "sst[99]"], 2, &["99"]);

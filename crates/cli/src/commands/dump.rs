@@ -1,9 +1,9 @@
 //! `ncirrus dump`: CDL, as ncdump prints it.
-use super::finish;
+use super::{Output, finish};
 use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
 use ncirrus::{Dataset, Result, Session, cdl};
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Print a dataset as CDL text, byte for byte as ncdump does.
@@ -88,17 +88,21 @@ impl From<Indices> for cdl::IndexOrder {
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let dataset = args.reading.open(&args.url, session)?;
-    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = Output::new();
     if args.kind {
         return finish(writeln!(out, "{}", dataset.kind()).and_then(|()| out.flush()));
     }
     let options = options(args, &dataset);
     if args.ncml {
-        ncirrus::dump_ncml(&dataset, &mut out, &options)?;
-        return finish(out.flush());
+        let dumped = ncirrus::dump_ncml(&dataset, &mut out, &options);
+        return out.failed().unwrap_or_else(|| dumped.and_then(|()| finish(out.flush())));
     }
-    let summary = ncirrus::dump(&dataset, &mut out, &options)?;
+    let dumped = ncirrus::dump(&dataset, &mut out, &options);
     let flushed = out.flush();
+    if let Some(failed) = out.failed() {
+        return failed;
+    }
+    let summary = dumped?;
     drop(out);
     super::reading::tell_absent(&dataset);
     let faults = &summary.faults;

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         writeln!(out, "{object:#}")
     } else {
         let (requests, bytes) = (opening.requests, show_size(opening.bytes_fetched));
-        writeln!(out, "variable    {}\nopened      {requests} requests, {bytes}\n{plan}", variable.path())
+        write!(out, "variable    {}\nopened      {requests} requests, {bytes}\n{plan}", variable.path())
     };
     super::finish(written)
 }

@@ -45,7 +45,7 @@ fn show(out: &mut impl Write, info: &Info, attributes: bool) -> io::Result<()> {
         writeln!(out, "  {QUIET}{name}: {value}{QUIET:#}")?;
     }
     for warning in &info.warnings {
-        writeln!(out, "  {FAULT}warning: {warning}{FAULT:#}")?;
+        writeln!(out, "  {FAULT}warning: {}{FAULT:#}", crate::hint::plain(warning))?;
     }
     info.groups.iter().try_for_each(|group| show_group(out, group, attributes))
 }

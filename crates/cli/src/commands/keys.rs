@@ -1,5 +1,5 @@
 //! `ncirrus keys`: the raw objects of a store.
-use super::finish;
+use super::{Output, finish};
 use clap::Args as ClapArgs;
 use ncirrus::places::{Key, KeysOptions};
 use ncirrus::{Result, Session};
@@ -31,10 +31,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = Output::new();
     if let Some(key) = &args.get {
-        ncirrus::places::get(&args.url, key, &mut out, session)?;
-        return finish(out.flush());
+        let got = ncirrus::places::get(&args.url, key, &mut out, session);
+        return out.failed().unwrap_or_else(|| got.and_then(|_| finish(out.flush())));
     }
     let options = KeysOptions { prefix: args.prefix.clone(), sizes: args.sizes };
     for key in ncirrus::places::keys(&args.url, &options, session)? {

@@ -37,7 +37,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     for found in ncirrus::places::list(&args.url, &options, session)? {
         match found {
             Ok(found) => {
-                let shown = show(&mut out, &found, args);
+                // Finding the next one may take its time.
+                let shown = show(&mut out, &found, args).and_then(|()| out.flush());
                 if shown.is_err() {
                     return finish(shown);
                 }
@@ -58,7 +59,7 @@ fn show(out: &mut impl Write, found: &Found, args: &Args) -> io::Result<()> {
         let size = found.size.map_or_else(|| "-".to_owned(), show_size);
         write!(out, "{size:>9}  ")?;
     }
-    let path = if found.path.is_empty() { args.url.as_str() } else { &found.path };
+    let path = if found.path.is_empty() { super::shown(&args.url) } else { found.path.clone() };
     let slash = if found.kind == ncirrus::places::Kind::Prefix { "/" } else { "" };
     writeln!(out, "{:<15} {path}{slash}", found.kind)
 }

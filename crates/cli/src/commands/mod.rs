@@ -37,17 +37,52 @@ pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
     Dataset::open_with(url, &OpenOptions::default(), session)
 }
 
-/// A number of bytes with an optional suffix K, M, G or T (powers of 1024).
+/// An address as it may be shown: without password and query.
+pub(crate) fn shown(address: &str) -> String {
+    ncirrus::store::Url::parse(address).map_or_else(|_| String::new(), |url| url.to_string())
+}
+
+/// Standard output that remembers how it failed: a pipe that was closed, a disk that is full.
+pub(crate) struct Output {
+    out: io::BufWriter<io::StdoutLock<'static>>,
+    failure: Option<io::Error>,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self { out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()), failure: None }
+    }
+
+    /// The end of a command that could not write what it had to say.
+    pub(crate) fn failed(&mut self) -> Option<Result<ExitCode>> {
+        self.failure.take().map(|failure| finish(Err(failure)))
+    }
+
+    fn note<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
+        written.map_err(|failure| {
+            let told = io::Error::from(failure.kind());
+            self.failure.get_or_insert(failure);
+            told
+        })
+    }
+}
+
+impl io::Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        self.note(flushed)
+    }
+}
+
+/// A number of bytes, as in the configuration.
 pub(crate) fn parse_size(text: &str) -> std::result::Result<usize, String> {
-    let (digits, shift) = match text.trim_end_matches(['B', 'b', 'i']).char_indices().last() {
-        Some((at, 'K' | 'k')) => (&text[..at], 10),
-        Some((at, 'M' | 'm')) => (&text[..at], 20),
-        Some((at, 'G' | 'g')) => (&text[..at], 30),
-        Some((at, 'T' | 't')) => (&text[..at], 40),
-        _ => (text, 0),
-    };
-    let number: usize = digits.trim().parse().map_err(|_| format!("{text:?} is not a size"))?;
-    number.checked_mul(1usize << shift).ok_or_else(|| format!("{text:?} is too large"))
+    let bytes = ncirrus::store::config::parse_size(text)?;
+    usize::try_from(bytes).map_err(|_| format!("{text:?} is too large"))
 }
 
 /// A number of bytes for people.
@@ -78,7 +113,8 @@ mod tests {
         assert_eq!(parse_size("512"), Ok(512));
         assert_eq!(parse_size("4K"), Ok(4096));
         assert_eq!(parse_size("3MiB"), Ok(3 << 20));
-        assert_eq!(parse_size("2g"), Ok(2 << 30));
+        assert_eq!(parse_size("1.5G"), Ok(3 << 29));
+        assert_eq!(parse_size("500MB"), Ok(500_000_000));
         assert!(parse_size("x").is_err());
         assert!(parse_size("99999999999T").is_err());
     }

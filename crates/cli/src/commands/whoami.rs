@@ -102,7 +102,9 @@ fn told(probe: &Probe) -> String {
     match probe {
         Probe::Object(bytes) => format!("there is an object of {bytes} bytes"),
         Probe::Prefix(names) => format!("may be listed; {names} names on the first page"),
-        Probe::Absent => "no object of that name; the server answers".to_owned(),
+        Probe::Absent => {
+            "no object of that name (nor was a prefix looked for); the server answers".to_owned()
+        }
     }
 }
 
