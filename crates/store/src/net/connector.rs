@@ -1,6 +1,8 @@
 //! The clients of object stores send their requests through the service of all stores.
 use super::failure::{Failure, Outlook};
-use super::service::Service;
+use super::operation::again;
+use super::service::{Answered, Service, TOLD};
+use super::watch::Watched;
 use async_trait::async_trait;
 use object_store::ClientOptions;
 use object_store::client::{
@@ -21,9 +23,24 @@ impl HttpConnector for Connector {
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let answer = self.send(|| copy(&request)).await.map_err(error)?;
-        Ok(answer.map(HttpResponseBody::new))
+        loop {
+            let answer = self.send(|| copy(&request)).await.map_err(error)?;
+            match with_reason(answer).await {
+                Ok(answer) => return Ok(answer.map(HttpResponseBody::new)),
+                Err(failure) => again(failure).await.map_err(error)?,
+            }
+        }
     }
+}
+
+/// An answer, whole where it tells of an error: whoever reads that above does not ask again when it breaks off.
+async fn with_reason(answer: Answered) -> Result<Answered, Failure> {
+    if !answer.status().is_client_error() {
+        return Ok(answer);
+    }
+    let (parts, mut body) = answer.into_parts();
+    let told = body.collect(TOLD).await?;
+    Ok(http::Response::from_parts(parts, Watched::ready(told)))
 }
 
 /// The request once more.

@@ -65,7 +65,7 @@ impl Shared {
 }
 
 /// Bytes that are read of an answer that tells an error.
-const TOLD: usize = 64 << 10;
+pub(super) const TOLD: usize = 64 << 10;
 /// Bytes that are read of an answer to a request that sends a body to be worked on.
 const REPLY: usize = 16 << 20;
 /// How often a server is called that never answered.
