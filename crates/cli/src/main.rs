@@ -1,6 +1,8 @@
 //! The `ncirrus` command.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cloud")]
+mod code;
 mod commands;
 mod exit;
 mod hint;
@@ -101,6 +103,10 @@ impl Cli {
         let index_cache =
             self.index_cache.clone().or(settings.path(Key::IndexCacheFolder).map(PathBuf::from));
         let mut builder = Session::builder().settings(settings).durable(!self.no_sync);
+        #[cfg(feature = "cloud")]
+        {
+            builder = builder.codes(code::codes());
+        }
         if let Some(threads) = self.threads {
             builder = builder.threads(threads.get());
         }

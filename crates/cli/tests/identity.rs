@@ -1,7 +1,7 @@
 //! `whoami` and `config`: what is told, and that nothing secret is.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 const TOML: &str = "memory = \"1G\"\nmistake = 1\n[hosts.lab]\nurl = \"http://127.0.0.1:1\"\n\
@@ -23,7 +23,7 @@ fn home() -> TempDir {
 fn run(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ncirrus"));
     command.env_clear().env("HOME", home).envs(variables.iter().copied()).current_dir(home);
-    let output = command.args(arguments).output().unwrap();
+    let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();
     let all = format!("{}{}", text(&output.stdout), text(&output.stderr));
     assert!(!all.contains("hunter2"), "{all}");
     output
@@ -89,6 +89,20 @@ fn whoami_tells_the_credentials_and_why() {
     assert!(web.contains("a bearer token") && web.contains("proxy        http://127.0.0.1:1"), "{web}");
     let file = shown(&home, &[], &["whoami", "/x.nc"]);
     assert!(file.contains("the file system decides"), "{file}");
+}
+
+#[test]
+fn a_code_is_asked_for_on_a_terminal_alone() {
+    let home = home();
+    let config = "[profile code]\nrole_arn = arn\nsource_profile = work\nmfa_serial = device\n";
+    std::fs::write(home.path().join(".aws/config"), config).unwrap();
+    let told = shown(&home, &[], &["whoami", "s3://bucket/key#aws.profile=code"]);
+    assert!(told.contains("role arn taken on by access key ***WORK, with a code of device"), "{told}");
+    let output = run(home.path(), &[], &["info", "s3://bucket/key#aws.profile=code"]);
+    assert!(!output.status.success());
+    let error = text(&output.stderr);
+    let why = "role arn wants a code of device (mfa_serial): standard input is no terminal on which to ask for it";
+    assert_eq!(error.matches(why).count(), 1, "{error}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub(super) struct Resources {
     requests: Option<usize>,
     blocks: Option<(PathBuf, u64)>,
     immutable: bool,
+    #[cfg(feature = "cloud")]
+    codes: Option<ncirrus_store::Codes>,
     own: Vec<(String, Arc<dyn StoreFactory>)>,
     pub(super) folder: Option<PathBuf>,
 }
@@ -31,6 +33,10 @@ impl Resources {
         }
         if let Some((folder, most)) = &self.blocks {
             stores.cache = Some(BlockCache::new(folder, *most));
+        }
+        #[cfg(feature = "cloud")]
+        if let Some(codes) = &self.codes {
+            stores.codes = codes.clone();
         }
         if self.immutable {
             stores.cache = stores.cache.take().map(|cache| cache.immutable(true));
@@ -81,6 +87,14 @@ impl SessionBuilder {
     #[must_use]
     pub fn immutable_chunks(mut self, immutable: bool) -> Self {
         self.resources.immutable = immutable;
+        self
+    }
+
+    /// Who types the codes that profiles of Amazon's files want (`mfa_serial`); nobody unless given.
+    #[cfg(feature = "cloud")]
+    #[must_use]
+    pub fn codes(mut self, codes: ncirrus_store::Codes) -> Self {
+        self.resources.codes = Some(codes);
         self
     }
 

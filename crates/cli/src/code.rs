@@ -1,0 +1,21 @@
+//! Codes that roles want, which somebody reads off a device and types.
+use ncirrus::store::Codes;
+use ncirrus::{Error, ErrorKind, Result};
+use std::io::{BufRead, IsTerminal, Write};
+
+/// Asks on the terminal.
+pub(crate) fn codes() -> Codes {
+    Codes::by(ask)
+}
+
+fn ask(device: &str) -> Result<String> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Error::invalid("standard input is no terminal on which to ask for it"));
+    }
+    let failed = |error: std::io::Error| Error::new(ErrorKind::Io { retryable: false }, error.to_string());
+    let mut err = std::io::stderr().lock();
+    write!(err, "code of {}: ", device.escape_default()).and_then(|()| err.flush()).map_err(failed)?;
+    let mut code = String::new();
+    std::io::stdin().lock().read_line(&mut code).map_err(failed)?;
+    Ok(code)
+}
