@@ -3,12 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 #[path = "support/fixtures.rs"]
 mod fixtures;
+#[path = "s3/guard.rs"]
+mod guard;
 #[path = "support/proxy.rs"]
 mod proxy;
-#[path = "support/s3.rs"]
-mod s3;
 #[path = "support/serve.rs"]
 mod serve;
+#[expect(dead_code, reason = "not all of its manners are wanted here")]
+#[path = "s3/server.rs"]
+mod server;
 mod support;
 
 mod faults {

@@ -1,15 +1,15 @@
-//! Writing to a server that speaks S3.
+//! Writing to a server that speaks S3 and checks signatures.
 use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};
-use crate::s3::S3;
+use crate::server::{KEY, SECRET, Server, settings};
 use crate::support::{exact, open, temp};
 use crate::{good, session, tenth};
 use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session, copy};
-use ncirrus_store::Credentials;
 use ncirrus_testkit::corpus::corpus;
 
-fn anonymous() -> Session {
-    session(|options| options.credentials = Credentials::Anonymous)
+/// Somebody who knows the server through a proxy.
+fn through(proxy: &Proxy) -> Session {
+    session(|options| options.settings = settings(&proxy.address, KEY, SECRET))
 }
 
 fn send(from: &Dataset, to: &str, kind: Kind, session: &Session) -> ncirrus::Result<()> {
@@ -21,17 +21,15 @@ fn send(from: &Dataset, to: &str, kind: Kind, session: &Session) -> ncirrus::Res
 fn all_fixtures_are_written_and_read_through_a_network_that_fails() {
     let Some(root) = corpus("nczarr") else { return };
     let (_folder, temp) = temp();
-    let bucket = temp.join("bucket");
-    std::fs::create_dir(&bucket).unwrap();
-    let server = S3::start(&bucket);
+    let server = Server::start();
     let harms = [&FAILING[..], &[Harm::Cut, Harm::Short]].concat();
     let proxy = Proxy::start(&server.address, tenth(&harms));
-    let session = anonymous();
+    let session = through(&proxy);
     for (name, from) in FIXTURES {
         let Some(path) = source(&root, &temp, name, from) else { continue };
         let local = open(&path, &session).unwrap();
-        for kind in [Kind::NcZarr, Kind::Nc4] {
-            let there = format!("{}/bucket/{name}-{kind:?}#mode=s3", proxy.address);
+        for kind in [Kind::NcZarr, Kind::Zarr3, Kind::Nc4] {
+            let there = server.url(&format!("{name}-{kind:?}"));
             send(&local, &there, kind, &session).unwrap();
             let there = Dataset::open_with(&there, &OpenOptions::default(), &session).unwrap();
             assert_eq!(exact(&there), exact(&local), "{name} {kind:?}");
@@ -44,9 +42,8 @@ fn all_fixtures_are_written_and_read_through_a_network_that_fails() {
 
 #[test]
 fn whose_answers_are_lost_is_not_told_that_somebody_else_was_faster() {
-    let (_folder, temp) = temp();
-    let server = S3::start(&temp);
-    let session = anonymous();
+    let server = Server::start();
+    let session = session(|_| {});
     let made = Dataset::create_with("memory://made/x", &nczarr(), &session).unwrap();
     made.close().unwrap();
     let local = Dataset::open_with("memory://made/x", &OpenOptions::default(), &session).unwrap();
@@ -54,7 +51,7 @@ fn whose_answers_are_lost_is_not_told_that_somebody_else_was_faster() {
     for seed in 0..8 {
         let rule = Rule { harms: vec![Harm::Unanswered], one_in: 3, seed, ..good() };
         let proxy = Proxy::start(&server.address, rule);
-        send(&local, &format!("{}/bucket/{seed}#mode=s3", proxy.address), Kind::NcZarr, &session).unwrap();
+        send(&local, &server.url(&seed.to_string()), Kind::NcZarr, &through(&proxy)).unwrap();
         let requests = proxy.requests();
         lost += requests.iter().filter(|request| request.method == "PUT" && request.harm.is_some()).count();
     }
@@ -67,21 +64,20 @@ fn nczarr() -> CreateOptions {
 
 #[test]
 fn a_service_that_never_works_is_told_of_and_not_hammered() {
-    let (_folder, temp) = temp();
-    let server = S3::start(&temp);
+    let server = Server::start();
     let rule = Rule { harms: vec![Harm::Status("503 Service Unavailable")], one_in: 1, ..good() };
     let proxy = Proxy::start(&server.address, rule);
     let session = session(|options| {
-        options.credentials = Credentials::Anonymous;
+        options.settings = settings(&proxy.address, KEY, SECRET);
         options.retries = 2;
     });
-    let url = format!("{}/bucket/x#mode=s3", proxy.address);
-    let error =
-        Dataset::create_with(&url, &nczarr(), &session).and_then(|dataset| dataset.close()).unwrap_err();
+    let error = Dataset::create_with(&server.url("x"), &nczarr(), &session)
+        .and_then(|dataset| dataset.close())
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io { retryable: true }, "{error}");
     let told = "server answered 503 Service Unavailable; given up after 3 attempts in ";
     assert!(error.message().starts_with(told), "{error}");
-    assert!(error.to_string().contains("/bucket/x"), "{error}");
+    assert!(error.to_string().contains("bucket/x"), "{error}");
     let requests = proxy.requests();
     // The first object that is given up ends the requests for the others.
     let of = |target: &str| requests.iter().filter(|request| request.target == target).count();
