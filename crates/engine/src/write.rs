@@ -19,6 +19,7 @@ mod commit;
 mod copy;
 mod definitions;
 mod encoded;
+mod flight;
 mod load;
 mod put;
 mod read;
@@ -38,6 +39,7 @@ use crate::dataset::Dataset;
 use crate::drive::Context;
 use crate::session::Session;
 use definitions::{Definitions, translated};
+use flight::Flight;
 use ncirrus_layout::{
     Abilities, Error, ErrorKind, Memo, ObjectId, Phase, Placer, Put, Result, Step, View, Writing,
 };
@@ -55,6 +57,8 @@ use target::Target;
 /// was written before, from every thread. What is not committed by [`sync`](Self::sync) or [`close`](Self::close) is
 /// lost when the writer is dropped.
 pub struct Writer {
+    /// Dropped first: it waits for the network, which ends with the session.
+    flight: Flight,
     session: Session,
     store: Arc<dyn Store>,
     memo: Arc<Memo>,
@@ -168,6 +172,7 @@ impl Writer {
             stage: Arc::default(),
             progress: Mutex::default(),
             failure: OnceLock::new(),
+            flight: Flight::default(),
             rivals,
             base: None,
         })
@@ -212,8 +217,10 @@ impl Writer {
     async fn define(&self) -> Result<()> {
         let _one = self.defining.lock().await;
         let Some(model) = self.definitions().pending() else { return Ok(()) };
+        self.ask_for_conditions()?;
         // Cells may be cut otherwise from here on: what is staged is placed as it was cut.
         self.flush_all().await?;
+        self.landed().await?;
         let puts = match self.try_define(&model).await {
             Ok(puts) => puts,
             Err(error) => {
@@ -329,6 +336,9 @@ impl Writer {
     }
 
     fn check_usable(&self) -> Result<()> {
+        if let Some((var, error)) = self.flight.failure() {
+            return self.keep_failure(Err(error.at_path(self.model().variable_path(var))));
+        }
         match self.failure.get() {
             None => Ok(()),
             Some(error) => {

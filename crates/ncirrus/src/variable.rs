@@ -225,7 +225,8 @@ impl Variable {
     ///
     /// # Errors
     /// `Invalid` when selection, number or type of the values do not fit, or numbers do not fit the variable's type;
-    /// when the dataset is not open for writing; when writing fails.
+    /// when the dataset is not open for writing; when writing fails. New datasets on other machines are sent in the
+    /// background: what could not be put is an error of the next call, or of `sync` and `close`.
     pub fn write_values(&self, selection: &Selection, values: &Values) -> Result<()> {
         let place = |error: Error| error.at_path(self.path());
         let base = self.ty().and_then(|ty| self.dataset.snapshot().base_atomic(ty));

@@ -21,7 +21,7 @@ use crate::url::{Bucket, Fragment};
 use crate::{StoreOptions, key, want};
 use bytes::Bytes;
 use fault::Fault;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, ready};
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use ncirrus_layout::{Blob, Entry, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Tag, Want};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
@@ -211,21 +211,27 @@ impl CloudStore {
 
     async fn remove_tree(&self, prefix: &ObjectId) -> Result<()> {
         let path = path_of(prefix)?;
-        if prefix.key().is_empty() {
-            return Err(Error::invalid("a whole bucket is not removed").at_object(prefix));
-        }
-        let below = self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed();
-        let removed = self.objects.delete_stream(below).map_err(Fault::from);
-        let removed = removed.try_for_each(|_| async { Ok(()) }).await;
-        if let Err(fault) = removed
-            && !matches!(fault, Fault::Absent)
-        {
-            return Err(fault.at(prefix));
-        }
+        self.remove_below(prefix, None).await?;
         // Servers over a file system fail to remove what is a folder there.
         match self.objects.head(&path).await.map_err(Fault::from) {
             Ok(_) => self.remove(prefix).await,
             Err(Fault::Absent) => Ok(()),
+            Err(fault) => Err(fault.at(prefix)),
+        }
+    }
+
+    /// Removes what is below a prefix, many objects with one request where the service can.
+    async fn remove_below(&self, prefix: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
+        let path = path_of(prefix)?;
+        if prefix.key().is_empty() {
+            return Err(Error::invalid("a whole bucket is not removed").at_object(prefix));
+        }
+        let kept = kept.map(path_of).transpose()?;
+        let below = self.objects.list(Some(&path)).map_ok(|meta| meta.location);
+        let below = below.try_filter(move |path| ready(kept.as_ref() != Some(path))).boxed();
+        let removed = self.objects.delete_stream(below).map_err(Fault::from);
+        match removed.try_for_each(|_| ready(Ok(()))).await {
+            Err(Fault::Absent) | Ok(()) => Ok(()),
             Err(fault) => Err(fault.at(prefix)),
         }
     }
@@ -367,6 +373,10 @@ impl Store for CloudStore {
 
     fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
         operation(prefix, self.remove_tree(prefix)).boxed()
+    }
+
+    fn delete_tree_but<'a>(&'a self, prefix: &'a ObjectId, kept: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        operation(prefix, self.remove_below(prefix, Some(kept))).boxed()
     }
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {

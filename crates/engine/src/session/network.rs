@@ -107,7 +107,8 @@ impl Network {
         u32::try_from(bytes.div_ceil(BUDGET_UNIT)).unwrap_or(u32::MAX).clamp(1, self.budget_units)
     }
 
-    fn host(&self, store: &Arc<dyn Store>) -> Arc<Semaphore> {
+    /// The turns of requests to a store: one permit each while it is under way.
+    pub(crate) fn host(&self, store: &Arc<dyn Store>) -> Arc<Semaphore> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let host = hosts.entry(store.id().clone());
         let most = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);

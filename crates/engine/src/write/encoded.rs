@@ -1,5 +1,6 @@
 //! Chunks that are stored as somebody else encoded them.
 use super::Writer;
+use super::rivals::Guarded;
 use super::stage::{Held, Key};
 use super::store::Late;
 use super::target::Target;
@@ -39,14 +40,32 @@ impl Writer {
         self.check_encoded(&target, &model, &chunks)?;
         drop(model);
         self.definitions().written.insert(var);
+        let mut guarded = Guarded::new(self);
+        let written = self.write_encoded_windows(&target, chunks, &mut guarded).await;
+        let landed = guarded.landed().await;
+        written.and(landed)
+    }
+
+    async fn write_encoded_windows<'a>(
+        &'a self,
+        target: &Target,
+        chunks: Vec<EncodedChunk>,
+        guarded: &mut Guarded<'a>,
+    ) -> Result<()> {
         let mut chunks = chunks.into_iter().peekable();
         while chunks.peek().is_some() {
-            self.write_encoded_window(&target, chunks.by_ref().take(WINDOW).collect()).await?;
+            self.room(guarded).await?;
+            self.write_encoded_window(target, chunks.by_ref().take(WINDOW).collect(), guarded).await?;
         }
         Ok(())
     }
 
-    async fn write_encoded_window(&self, target: &Target, chunks: Vec<EncodedChunk>) -> Result<()> {
+    async fn write_encoded_window<'a>(
+        &'a self,
+        target: &Target,
+        chunks: Vec<EncodedChunk>,
+        guarded: &mut Guarded<'a>,
+    ) -> Result<()> {
         let mut cells = Cells::new(target.encoding.grid.rank());
         let mut jobs: Vec<(EncodedChunk, Held)> = Vec::with_capacity(chunks.len());
         for chunk in chunks {
@@ -62,7 +81,7 @@ impl Writer {
             (held.slot.contents, held.slot.origin) = (None, None);
             self.carry_out(puts, held, &late)
         });
-        let put = self.put_cells(late).await;
+        let put = self.put_cells(late, guarded).await;
         done.and(put)
     }
 

@@ -6,6 +6,9 @@ use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Phase, Put, Resu
 use ncirrus_store::{LocalStore, Precondition, Store};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 /// The store that is written to.
 #[derive(Clone)]
@@ -31,13 +34,12 @@ impl Output {
     /// The first failure; further changes are not begun then.
     pub(super) async fn put_all(&self, puts: Vec<Put>) -> Result<()> {
         if let Some(local) = self.local() {
-            if puts.iter().all(|put| matches!(put, Put::Object { .. } | Put::Delete { .. })) {
+            if puts.iter().all(is_of_object) {
                 return self.session.for_each(puts, usize::MAX, |put, _| put_locally(local, put));
             }
             return puts.into_iter().try_for_each(|put| put_locally(local, put));
         }
-        let (simple, trees): (Vec<_>, Vec<_>) =
-            puts.into_iter().partition(|put| matches!(put, Put::Object { .. } | Put::Delete { .. }));
+        let (simple, trees): (Vec<_>, Vec<_>) = puts.into_iter().partition(is_of_object);
         self.put_remotely(simple).await?;
         for tree in trees {
             self.change_tree(tree).await?;
@@ -64,21 +66,32 @@ impl Output {
         }
     }
 
-    fn spawn(&self, put: Put) -> Result<tokio::task::JoinHandle<Result<()>>> {
-        let store = Arc::clone(&self.store);
-        Ok(self.session.network.handle()?.spawn(async move {
-            match put {
-                Put::Object { object, body } => {
-                    let done = store.put(&object, body, Precondition::None).await;
-                    done.map(|_| ()).map_err(|error| error.at_object(&object))
-                }
-                Put::Delete { object } => {
-                    store.delete(&object).await.map_err(|error| error.at_object(&object))
-                }
-                other => Err(Error::unsupported(format!("{} on a remote store", name_of(&other)))),
-            }
+    fn spawn(&self, put: Put) -> Result<JoinHandle<Result<()>>> {
+        let (store, turns) = (Arc::clone(&self.store), self.turns());
+        Ok(self.network()?.spawn(async move {
+            let _turn = turns.acquire().await;
+            change_object(store.as_ref(), put).await
         }))
     }
+
+    /// The store itself.
+    pub(super) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The turns of all requests to the store.
+    pub(super) fn turns(&self) -> Arc<Semaphore> {
+        self.session.network.host(&self.store)
+    }
+
+    /// Where changes of objects are carried out without anybody waiting.
+    ///
+    /// # Errors
+    /// When the network cannot be started.
+    pub(super) fn network(&self) -> Result<Handle> {
+        self.session.network.handle()
+    }
+
 
     /// Changes of whole trees on stores that know only objects.
     async fn change_tree(&self, put: Put) -> Result<()> {
@@ -98,8 +111,11 @@ impl Output {
     /// # Errors
     /// `Conflict` when it is in another; what the store fails with.
     pub(super) async fn put_when(&self, object: &ObjectId, body: Bytes, when: Precondition) -> Result<Tag> {
-        let (store, at) = (Arc::clone(&self.store), object.clone());
-        let put = self.session.network.handle()?.spawn(async move { store.put(&at, body, when).await });
+        let (store, turns, at) = (Arc::clone(&self.store), self.turns(), object.clone());
+        let put = self.network()?.spawn(async move {
+            let _turn = turns.acquire().await;
+            store.put(&at, body, when).await
+        });
         let put = put.await.map_err(|error| Error::internal("a request was abandoned").because(error))?;
         put.map_err(|error| error.at_object(object))
     }
@@ -112,18 +128,18 @@ impl Output {
         self.session.network.fetch(&self.store, object.clone(), Want::All)?.await
     }
 
-    /// Whether a put can depend on the state of what it replaces: one that must be refused tells.
-    ///
-    /// # Errors
-    /// What the store fails with.
-    pub(super) async fn has_conditions(&self, probe: &ObjectId) -> Result<bool> {
-        // In the words of Amazon, Google and Azure at once: a tag and a version that no object has.
-        let never = Precondition::Matches(Tag::new("\"0\"\n1"));
-        match self.put_when(probe, Bytes::new(), never).await {
-            Err(error) if error.kind() == ErrorKind::Conflict => Ok(true),
-            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
-            Err(error) => Err(error),
-            Ok(_) => self.put_remotely(vec![Put::Delete { object: probe.clone() }]).await.map(|()| false),
+    /// Asks whether a put can depend on the state of what it replaces: one that must be refused tells.
+    pub(super) fn has_conditions(&self, probe: &ObjectId) -> impl Future<Output = Result<bool>> + Send + use<> {
+        let (store, probe) = (Arc::clone(&self.store), probe.clone());
+        async move {
+            // In the words of Amazon, Google and Azure at once: a tag and a version that no object has.
+            let never = Precondition::Matches(Tag::new("\"0\"\n1"));
+            match store.put(&probe, Bytes::new(), never).await {
+                Err(error) if error.kind() == ErrorKind::Conflict => Ok(true),
+                Err(error) if error.kind() == ErrorKind::Unsupported => Ok(false),
+                Err(error) => Err(error.at_object(&probe)),
+                Ok(_) => change_object(store.as_ref(), Put::Delete { object: probe }).await.map(|()| false),
+            }
         }
     }
 
@@ -192,6 +208,34 @@ impl Output {
             Some(local) if self.session.durable => local.barrier(),
             _ => Ok(()),
         }
+    }
+}
+
+/// Whether a change concerns one object as a whole.
+pub(super) fn is_of_object(put: &Put) -> bool {
+    matches!(put, Put::Object { .. } | Put::Delete { .. })
+}
+
+/// Bytes that a change brings.
+pub(super) fn bytes_of(put: &Put) -> usize {
+    match put {
+        Put::Object { body, .. } | Put::Patch { body, .. } => body.len(),
+        _ => 0,
+    }
+}
+
+/// Carries out one change of an object as a whole.
+///
+/// # Errors
+/// What the store fails with.
+pub(super) async fn change_object(store: &dyn Store, put: Put) -> Result<()> {
+    match put {
+        Put::Object { object, body } => {
+            let done = store.put(&object, body, Precondition::None).await;
+            done.map(|_| ()).map_err(|error| error.at_object(&object))
+        }
+        Put::Delete { object } => store.delete(&object).await.map_err(|error| error.at_object(&object)),
+        other => Err(Error::unsupported(format!("{} on a remote store", name_of(&other)))),
     }
 }
 

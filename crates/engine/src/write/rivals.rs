@@ -7,9 +7,13 @@
 //! - Documents are put only over the state that this writer read or put.
 //! - Chunks that were completed with what was stored are put only over that; what others changed meanwhile is taken
 //!   over, element by element. Chunks that a write covers wholly are put as they are: the last one counts.
+mod guarded;
 mod merge;
 
+pub(super) use guarded::Guarded;
+
 use super::load::Stored;
+use super::put::bytes_of;
 use super::stage::{Held, Key};
 use super::store::Late;
 use super::{Writer, lock};
@@ -23,7 +27,7 @@ use ncirrus_model::{Model, VarId};
 use ncirrus_store::Precondition;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
@@ -37,7 +41,7 @@ pub(super) struct Rivals {
     /// The state that this writer gave to the deciding document.
     claim: AsyncMutex<Option<Tag>>,
     /// Whether the store has conditional puts, once it was tried.
-    conditions: OnceCell<bool>,
+    conditions: Arc<OnceCell<bool>>,
 }
 
 #[derive(Default)]
@@ -68,7 +72,7 @@ impl Rivals {
             aligned: false,
             known: Mutex::default(),
             claim: AsyncMutex::default(),
-            conditions: OnceCell::new(),
+            conditions: Arc::default(),
         }
     }
 
@@ -127,7 +131,7 @@ impl Rivals {
 
 impl Writer {
     /// Whether others may change the dataset, too.
-    fn is_shared(&self) -> bool {
+    pub(super) fn is_shared(&self) -> bool {
         self.output.local().is_none() && self.rivals.deciding().is_some()
     }
 
@@ -142,8 +146,22 @@ impl Writer {
     }
 
     async fn has_conditions(&self) -> Result<bool> {
-        let tried = || self.output.has_conditions(&self.rivals.probe);
-        self.rivals.conditions.get_or_try_init(tried).await.copied()
+        let asked = self.output.network()?.spawn(self.asked_for_conditions());
+        asked.await.map_err(|error| Error::internal("a request was abandoned").because(error))?
+    }
+
+    /// Starts asking what the commit will have to know, while there is other work to do. A failure is met again there.
+    pub(super) fn ask_for_conditions(&self) -> Result<()> {
+        if self.output.local().is_none() && !self.rivals.conditions.initialized() {
+            drop(self.output.network()?.spawn(self.asked_for_conditions()));
+        }
+        Ok(())
+    }
+
+    /// Whether the store has conditional puts: asked at most once.
+    fn asked_for_conditions(&self) -> impl Future<Output = Result<bool>> + Send + use<> {
+        let (known, asked) = (Arc::clone(&self.rivals.conditions), self.output.has_conditions(&self.rivals.probe));
+        async move { known.get_or_try_init(|| asked).await.copied() }
     }
 
     /// What the user should know of the place.
@@ -231,8 +249,8 @@ impl Writer {
         self.output.put_when(object, body, when).await
     }
 
-    /// Puts encoded chunks, whose cells stay locked until then.
-    pub(super) async fn put_cells(&self, late: Late) -> Result<()> {
+    /// Begins to put encoded chunks, whose cells stay locked until they have landed.
+    pub(super) async fn put_cells<'a>(&'a self, late: Late, guarded: &mut Guarded<'a>) -> Result<()> {
         let cells = late.into_inner();
         if cells.is_empty() {
             return Ok(());
@@ -246,37 +264,44 @@ impl Writer {
             return done;
         }
         cells.iter().for_each(|(puts, _)| self.forget(puts));
-        self.to_the_end(self.put_shared(cells)).await
+        let begun = self.put_shared(cells, guarded).await;
+        self.keep_failure(begun)?;
+        guarded.begin().await
     }
 
-    async fn put_shared(&self, cells: Vec<(Vec<Put>, Held)>) -> Result<()> {
+    async fn put_shared<'a>(
+        &'a self,
+        cells: Vec<(Vec<Put>, Held)>,
+        guarded: &mut Guarded<'a>,
+    ) -> Result<()> {
         let model = self.model();
         if cells.iter().any(|(_, held)| !self.rivals.is_committed(held.key.var, &model.shape(held.key.var))) {
             self.claim().await?;
         }
-        let mut guarded = Vec::with_capacity(cells.len());
+        let mut checked = Vec::with_capacity(cells.len());
         for (puts, mut held) in cells {
             let guard = self.guard(&mut held)?;
-            guarded.push((puts, held, guard));
+            checked.push((puts, held, guard));
         }
         // A chunk that is written wholly needs no condition.
-        let needs = guarded.iter().find(|(.., guard)| !matches!(guard, Guard::Free));
+        let needs = checked.iter().find(|(.., guard)| !matches!(guard, Guard::Free));
         let conditions = match needs {
             Some(_) => self.has_conditions().await?,
             None => false,
         };
-        if let Some((_, held, _)) = guarded.iter().find(|(.., guard)| matches!(guard, Guard::As(_)))
+        if let Some((_, held, _)) = checked.iter().find(|(.., guard)| matches!(guard, Guard::As(_)))
             && !conditions
             && !self.rivals.aligned
         {
             let (target, _) = self.target(held.key.var)?;
             return Err(target.located(unguarded(), &held.key.cell));
         }
-        let puts = guarded.into_iter().map(|(puts, held, guard)| async move {
+        for (puts, held, guard) in checked {
             let guard = if conditions { guard } else { Guard::Free };
-            self.put_cell(puts, &held.key, guard).await
-        });
-        stream::iter(puts).buffer_unordered(self.at_once()).try_collect().await
+            let bytes = puts.iter().map(bytes_of).sum();
+            guarded.push(bytes, Box::pin(async move { self.put_cell(puts, &held.key, guard).await }));
+        }
+        Ok(())
     }
 
     fn guard(&self, held: &mut Held) -> Result<Guard> {

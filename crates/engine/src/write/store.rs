@@ -1,6 +1,8 @@
 //! From values to the store: whole cells at once, partly written ones by way of the stage.
 use super::cells::{Part, Touched};
 use super::load::{Stored, cells_of, count_of};
+use super::put::is_of_object;
+use super::rivals::Guarded;
 use super::rows::Data;
 use super::stage::{Contents, Held, Key};
 use super::target::Target;
@@ -113,11 +115,25 @@ impl Writer {
         let array = model.shape(var);
         let touched = Touched::new(selection, &target.encoding.grid, &array, &target.growing);
         let touched = touched.map_err(located)?;
+        let mut guarded = Guarded::new(self);
+        let written = self.write_windows(&target, &data, &touched, &mut guarded).await;
+        let landed = guarded.landed().await;
+        written.and(landed)
+    }
+
+    async fn write_windows<'a>(
+        &'a self,
+        target: &Target,
+        data: &Data<'_>,
+        touched: &Touched,
+        guarded: &mut Guarded<'a>,
+    ) -> Result<()> {
         let mut parts = touched.parts().peekable();
         while parts.peek().is_some() {
-            let window = self.window(&target, &mut parts);
-            self.write_window(&target, &data, &touched, window).await?;
-            self.shrink().await?;
+            let window = self.window(target, &mut parts);
+            self.room(guarded).await?;
+            self.write_window((target, data, touched), window, guarded).await?;
+            self.shrink(guarded).await?;
         }
         Ok(())
     }
@@ -145,12 +161,11 @@ impl Writer {
         window
     }
 
-    async fn write_window(
-        &self,
-        target: &Target,
-        data: &Data<'_>,
-        touched: &Touched,
+    async fn write_window<'a>(
+        &'a self,
+        (target, data, touched): (&Target, &Data<'_>, &Touched),
         parts: Vec<Part>,
+        guarded: &mut Guarded<'a>,
     ) -> Result<()> {
         let cost = parts.first().map_or(1, |part| target.cell_cost(&part.cell));
         let mut jobs = Vec::with_capacity(parts.len());
@@ -170,7 +185,7 @@ impl Writer {
         let shared = &self.session.shared;
         let done =
             shared.for_each(jobs, self.lanes(cost), |job, worker| self.write_cell(&window, job, worker));
-        let put = self.put_cells(window.late).await;
+        let put = self.put_cells(window.late, guarded).await;
         done.and(put)
     }
 
@@ -274,11 +289,16 @@ impl Writer {
         puts.map_err(|error| target.located(error, cell))
     }
 
-    /// Carries out changes at once where the store can, else later; the cell stays locked until then.
+    /// Carries out changes at once where the store can, else begins them, or keeps them for later where others have to
+    /// be heeded; the cell stays locked until then.
     pub(super) fn carry_out(&self, puts: Vec<Put>, held: Held, late: &Late) -> Result<()> {
         let Some(local) = self.output.local() else {
-            late.push(puts, held);
-            return Ok(());
+            if self.is_shared() || !puts.iter().all(is_of_object) {
+                late.push(puts, held);
+                return Ok(());
+            }
+            self.forget(&puts);
+            return self.flight.begin(&self.output, puts, held);
         };
         self.forget(&puts);
         let done = puts.into_iter().try_for_each(|put| super::put::put_locally(local, put));
@@ -286,7 +306,7 @@ impl Writer {
     }
 
     /// Encodes and puts staged cells.
-    pub(super) async fn flush(&self, cells: Vec<Held>) -> Result<()> {
+    async fn flush<'a>(&'a self, cells: Vec<Held>, guarded: &mut Guarded<'a>) -> Result<()> {
         let (mut work, mut targets) = (BTreeMap::new(), BTreeMap::new());
         for held in &cells {
             let var = held.key.var;
@@ -313,7 +333,7 @@ impl Writer {
                 }
             }
         });
-        let put = self.put_cells(late).await;
+        let put = self.put_cells(late, guarded).await;
         done.and(put)
     }
 
@@ -376,7 +396,7 @@ impl Writer {
     }
 
     /// Puts the cells that were used longest ago, when more is staged than there is room for.
-    async fn shrink(&self) -> Result<()> {
+    async fn shrink<'a>(&'a self, guarded: &mut Guarded<'a>) -> Result<()> {
         let budget = self.stage_budget();
         if self.stage.held() <= budget {
             return Ok(());
@@ -384,11 +404,18 @@ impl Writer {
         // Cells that others hold at the moment are theirs to put.
         let oldest = self.stage.oldest(budget / 4 * 3);
         let cells = oldest.into_iter().filter_map(|key| self.stage.try_lock(key)).collect();
-        self.flush(cells).await
+        self.flush(cells, guarded).await
     }
 
     /// Puts everything that is staged.
     pub(super) async fn flush_all(&self) -> Result<()> {
+        let mut guarded = Guarded::new(self);
+        let flushed = self.flush_windows(&mut guarded).await;
+        let landed = guarded.landed().await;
+        flushed.and(landed)
+    }
+
+    async fn flush_windows<'a>(&'a self, guarded: &mut Guarded<'a>) -> Result<()> {
         let mut keys = self.stage.keys().into_iter().peekable();
         while keys.peek().is_some() {
             let (mut cells, mut cost) = (Vec::new(), 0usize);
@@ -397,9 +424,31 @@ impl Writer {
                 cost = cost.saturating_add(target.cell_cost(&key.cell));
                 cells.push(self.stage.lock(key).await);
             }
-            self.flush(cells).await?;
+            self.room(guarded).await?;
+            self.flush(cells, guarded).await?;
         }
         Ok(())
+    }
+}
+
+impl Writer {
+    /// Waits until there is room for another window beside what is under way.
+    ///
+    /// # Errors
+    /// When something of it failed.
+    pub(super) async fn room(&self, guarded: &mut Guarded<'_>) -> Result<()> {
+        guarded.room(self.window_budget()).await?;
+        self.flight.room(self.window_budget()).await;
+        self.check_usable()
+    }
+
+    /// Waits for everything that is under way.
+    ///
+    /// # Errors
+    /// When something of it failed.
+    pub(super) async fn landed(&self) -> Result<()> {
+        self.flight.landed().await;
+        self.check_usable()
     }
 }
 

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 mod copies;
 mod failures;
 mod flat;
+mod flight;
 mod map;
 mod phases;
 mod random;

@@ -8,8 +8,8 @@ use super::{Clobber, Finish, Staged, exists};
 use crate::store::{Precondition, Store};
 use crate::{StoreOptions, Url, fault, marker};
 use bytes::Bytes;
-use futures_util::future::{BoxFuture, try_join, try_join_all};
-use ncirrus_layout::{Blob, Error, ErrorKind, ObjectId, Result, Tag, Want};
+use futures_util::future::{BoxFuture, join, try_join_all};
+use ncirrus_layout::{Blob, Entry, Error, ErrorKind, ObjectId, Result, Tag, Want};
 use std::sync::Arc;
 
 /// A tree that is written in place.
@@ -33,17 +33,22 @@ pub(super) async fn start_tree(
     clobber: Clobber,
 ) -> Result<Staged> {
     let sign = root.child(marker::BEGUN);
-    let (is_there, begun) = try_join(has_marker(store.as_ref(), &root), store.get(&sign, &Want::All)).await?;
+    let (listed, begun) = join(store.list(&root, None), store.get(&sign, &Want::All)).await;
+    let begun = begun?;
+    let is_there = match &listed {
+        Ok(all) if all.next.is_none() => all.entries.iter().any(is_marker),
+        _ => has_marker(store.as_ref(), &root).await?,
+    };
     if clobber == Clobber::Never {
         refuse((is_there, begun.is_some()), &root)?;
     }
     let is_ours = is_there || begun.is_some();
-    if !is_ours && !store.list(&root, None).await?.entries.is_empty() {
+    if !is_ours && !listed?.entries.is_empty() {
         return Err(fault::conflict("holds objects but no zarr marker and is not replaced", &root));
     }
     let begun = begin(store.as_ref(), &sign, begun).await?;
     if is_ours {
-        remove_all_but(store.as_ref(), &root, begun.as_ref().map(|_| marker::BEGUN)).await?;
+        remove_all_but(store.as_ref(), &root, begun.as_ref().map(|_| &sign)).await?;
     }
     let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), begun };
     Ok(Staged::new(store, root, url, finish))
@@ -115,6 +120,10 @@ fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, Object
     Ok((opened.store, opened.root))
 }
 
+fn is_marker(entry: &Entry) -> bool {
+    !entry.is_prefix && marker::NAMES.contains(&entry.name.as_str())
+}
+
 pub(super) async fn has_marker(store: &dyn Store, root: &ObjectId) -> Result<bool> {
     let markers: Vec<ObjectId> = marker::below(root).collect();
     let want = Want::Range(0..1);
@@ -127,28 +136,17 @@ pub(super) async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result
     remove_all_but(store, root, None).await
 }
 
-/// As [`remove_dataset`], but for one name directly below the root.
-async fn remove_all_but(store: &dyn Store, root: &ObjectId, kept: Option<&str>) -> Result<()> {
+/// As [`remove_dataset`], but for one object directly below the root.
+async fn remove_all_but(store: &dyn Store, root: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
     if root.key().is_empty() {
         return Err(fault::conflict("the whole bucket is not replaced", root));
     }
-    for marker in marker::below(root) {
-        store.delete(&marker).await?;
+    let markers: Vec<ObjectId> = marker::below(root).collect();
+    try_join_all(markers.iter().map(|marker| store.delete(marker))).await?;
+    match kept {
+        Some(kept) => store.delete_tree_but(root, kept).await,
+        None => store.delete_tree(root).await,
     }
-    let Some(kept) = kept else { return store.delete_tree(root).await };
-    let (mut names, mut page) = (Vec::new(), None);
-    loop {
-        let listing = store.list(root, page.as_deref()).await?;
-        names.extend(listing.entries.into_iter().map(|entry| entry.name).filter(|name| name != kept));
-        page = listing.next;
-        if page.is_none() {
-            break;
-        }
-    }
-    for name in names {
-        store.delete_tree(&root.child(&name)).await?;
-    }
-    Ok(())
 }
 
 impl Finish for TreeFinish {

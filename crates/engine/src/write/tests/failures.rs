@@ -213,18 +213,18 @@ fn a_second_sync_changes_nothing_and_what_is_dropped_is_lost() {
 }
 
 #[test]
-fn a_write_that_is_abandoned_half_way_ends_the_writer() {
+fn a_commit_that_is_abandoned_half_way_ends_the_writer() {
     let near = place(false);
     let place = Place { store: Arc::new(Distant(near.memory.clone())), ..near };
     let writer = place.create();
     let var = place.add(&writer, "v", Atomic::Int, &[4], false);
     place.run(writer.sync()).unwrap();
-    let values = Values::Int(vec![1; 8]);
-    let selection = slab(&[0, 0], &[2, 4]);
+    place.run(writer.write(var, &slab(&[0, 0], &[2, 4]), &Values::Int(vec![1; 8]))).unwrap();
+    place.run(writer.landed()).unwrap();
     {
-        let mut write = std::pin::pin!(writer.write(var, &selection, &values));
+        let mut sync = std::pin::pin!(writer.sync());
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        assert!(write.as_mut().poll(&mut context).is_pending());
+        assert!(sync.as_mut().poll(&mut context).is_pending());
     }
     let error = place.run(writer.sync()).unwrap_err();
     assert!(error.message().contains("can only be dropped"), "{error:?}");

@@ -1,0 +1,152 @@
+//! Changes under way on another machine: chunks of a dataset that is not there for others yet are put while the next
+//! ones are encoded. A write returns when its chunks are encoded; whatever relies on them being there waits for them to
+//! land: changes of definitions, and commits. A cell stays locked until its chunk has landed, so that whoever reads it
+//! or writes it again waits, too.
+use super::put::{Output, bytes_of, change_object};
+use super::stage::Held;
+use crate::session::{block_on, may_block};
+use ncirrus_layout::{Error, ErrorKind, Put, Result};
+use ncirrus_model::VarId;
+use ncirrus_store::Store;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, Semaphore};
+
+/// The changes under way of one writer. Dropping it begins no more of them, and waits for those that have begun: what
+/// comes to the same place next must not meet them.
+#[derive(Default)]
+pub(super) struct Flight(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    under_way: Mutex<UnderWay>,
+    landed: Notify,
+    /// Nothing more begins: there was a failure, or nobody waits any more.
+    ended: AtomicBool,
+    /// The first failure and the variable that it befell, until it is told.
+    failure: Mutex<Option<(VarId, Error)>>,
+}
+
+#[derive(Default)]
+struct UnderWay {
+    changes: usize,
+    bytes: usize,
+}
+
+/// One change under way.
+struct Ticket {
+    state: Arc<State>,
+    var: VarId,
+    bytes: usize,
+    is_done: bool,
+}
+
+impl Flight {
+    /// Begins the changes of a locked cell, one after the other.
+    ///
+    /// # Errors
+    /// When the network cannot be started. What the store fails with is told by [`failure`](Self::failure).
+    pub(super) fn begin(&self, output: &Output, puts: Vec<Put>, held: Held) -> Result<()> {
+        let ticket = Ticket::new(&self.0, held.key.var, puts.iter().map(bytes_of).sum());
+        // Nothing of the session may be part of it: the last of it cannot end on a thread of its own network.
+        let (store, turns) = (Arc::clone(output.store()), output.turns());
+        output.network()?.spawn(async move {
+            let done = ticket.state.carry_out(store.as_ref(), &turns, puts).await;
+            drop(held);
+            ticket.land(done);
+        });
+        Ok(())
+    }
+
+    /// Waits until at most so many bytes are under way.
+    pub(super) async fn room(&self, bytes: usize) {
+        self.until(|under_way| under_way.bytes <= bytes).await;
+    }
+
+    /// Waits until nothing is under way.
+    pub(super) async fn landed(&self) {
+        self.until(|under_way| under_way.changes == 0).await;
+    }
+
+    /// The first failure and the variable that it befell, to whoever asks first.
+    pub(super) fn failure(&self) -> Option<(VarId, Error)> {
+        lock(&self.0.failure).take()
+    }
+
+    async fn until(&self, enough: impl Fn(&UnderWay) -> bool) {
+        loop {
+            let mut landed = pin!(self.0.landed.notified());
+            landed.as_mut().enable();
+            if enough(&lock(&self.0.under_way)) {
+                return;
+            }
+            landed.await;
+        }
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.0.ended.store(true, Ordering::Release);
+        if may_block() || Handle::try_current().is_err() {
+            block_on(self.landed());
+        }
+    }
+}
+
+impl Ticket {
+    fn new(state: &Arc<State>, var: VarId, bytes: usize) -> Self {
+        let mut under_way = lock(&state.under_way);
+        under_way.changes += 1;
+        under_way.bytes += bytes;
+        drop(under_way);
+        Self { state: Arc::clone(state), var, bytes, is_done: false }
+    }
+
+    fn land(mut self, done: Result<()>) {
+        self.is_done = true;
+        if let Err(error) = done {
+            self.state.fail(self.var, error);
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let message = "a change was abandoned half-way";
+            self.state.fail(self.var, Error::new(ErrorKind::Io { retryable: false }, message));
+        }
+        let mut under_way = lock(&self.state.under_way);
+        under_way.changes -= 1;
+        under_way.bytes -= self.bytes;
+        drop(under_way);
+        self.state.landed.notify_waiters();
+    }
+}
+
+impl State {
+    /// Carries out changes, each when it is its turn among all requests to the store.
+    async fn carry_out(&self, store: &dyn Store, turns: &Semaphore, puts: Vec<Put>) -> Result<()> {
+        for put in puts {
+            let _turn = turns.acquire().await;
+            if self.ended.load(Ordering::Acquire) {
+                break;
+            }
+            change_object(store, put).await?;
+        }
+        Ok(())
+    }
+
+    fn fail(&self, var: VarId, error: Error) {
+        if !self.ended.swap(true, Ordering::AcqRel) {
+            *lock(&self.failure) = Some((var, error));
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

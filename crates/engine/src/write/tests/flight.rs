@@ -1,0 +1,219 @@
+//! Chunks on their way to a store that is far away.
+use super::*;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use ncirrus_layout::{Blob, Listing, StoreId, Tag, Want};
+use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition, Store};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// A store in memory whose puts wait at a gate.
+#[derive(Debug)]
+struct Gated {
+    inner: MemoryStore,
+    gate: Semaphore,
+    /// Puts that have begun, wait, and were carried out.
+    begun: AtomicUsize,
+    waiting: AtomicUsize,
+    put: AtomicUsize,
+    broken: AtomicBool,
+}
+
+impl Gated {
+    fn new(inner: &MemoryStore) -> Arc<Self> {
+        Arc::new(Self {
+            inner: inner.clone(),
+            gate: Semaphore::new(0),
+            begun: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            put: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+        })
+    }
+
+    fn open(&self) {
+        self.gate.add_permits(1 << 20);
+    }
+
+    /// Waits until so many puts wait at the gate.
+    fn wait_for(&self, count: usize) {
+        while self.waiting.load(Ordering::SeqCst) < count {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Store for Gated {
+    fn id(&self) -> &StoreId {
+        LocalStore::id(&self.inner)
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { concurrency: 4, ..LocalStore::facts(&self.inner) }
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
+        Box::pin(async move { self.inner.read(object, want) })
+    }
+
+    fn put<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        body: Bytes,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<Tag>> {
+        Box::pin(async move {
+            if when != Precondition::None {
+                return LocalStore::put(&self.inner, object, &body, &when);
+            }
+            self.begun.fetch_add(1, Ordering::SeqCst);
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+            let passed = self.gate.acquire().await;
+            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            passed.map_err(|error| Error::internal("a closed gate").because(error))?.forget();
+            if self.broken.load(Ordering::SeqCst) {
+                return Err(Error::new(ErrorKind::Denied, "no more room"));
+            }
+            self.put.fetch_add(1, Ordering::SeqCst);
+            LocalStore::put(&self.inner, object, &body, &when)
+        })
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { LocalStore::delete(&self.inner, object) })
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { LocalStore::delete_tree(&self.inner, prefix) })
+    }
+
+    fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { LocalStore::list(&self.inner, prefix, page) })
+    }
+}
+
+fn far() -> (Arc<Gated>, Place) {
+    let near = place(false);
+    let store = Gated::new(&near.memory);
+    let place = Place { store: Arc::clone(&store) as Arc<dyn Store>, ..near };
+    (store, place)
+}
+
+/// What fills so many chunks of three rows and three columns.
+fn chunks(count: u64) -> (Selection, Values) {
+    (slab(&[0, 0], &[3 * count, 3]), Values::Int((0..i32::try_from(9 * count).unwrap()).collect()))
+}
+
+#[test]
+fn chunks_of_one_write_are_on_their_way_while_the_next_is_encoded() {
+    let (store, place) = far();
+    let writer = place.create();
+    let vars = ["a", "b"].map(|name| place.add(&writer, name, Atomic::Int, &[3], true));
+    let (selection, values) = chunks(2);
+    for var in vars {
+        place.run(writer.write(var, &selection, &values)).unwrap();
+    }
+    store.wait_for(4);
+    assert_eq!(store.put.load(Ordering::SeqCst), 0, "both writes returned before anything was there");
+    store.open();
+    place.run(writer.close()).unwrap();
+    for var in vars {
+        assert_eq!(place.run(place.open().read(var, &selection)).unwrap(), values);
+    }
+}
+
+#[test]
+fn no_more_are_under_way_than_the_store_takes() {
+    let (store, place) = far();
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
+    let (selection, values) = chunks(20);
+    place.run(writer.write(var, &selection, &values)).unwrap();
+    store.wait_for(4);
+    assert_eq!(store.begun.load(Ordering::SeqCst), 4, "of 20 chunks");
+    store.open();
+    place.run(writer.close()).unwrap();
+    assert_eq!(place.run(place.open().read(var, &selection)).unwrap(), values);
+}
+
+#[test]
+fn no_more_bytes_are_under_way_than_the_memory_allows() {
+    let (store, near) = far();
+    // A window, and what may be under way when it begins, are 32 bytes each; a chunk has 36 before its codec.
+    let place = Place { session: session(128), ..near };
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
+    let (selection, values) = chunks(20);
+    std::thread::scope(|scope| {
+        let write = scope.spawn(|| place.run(writer.write(var, &selection, &values)));
+        store.wait_for(1);
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!write.is_finished(), "20 chunks do not fit");
+        assert!(store.begun.load(Ordering::SeqCst) <= 2);
+        store.open();
+        write.join().unwrap().unwrap();
+    });
+    place.run(writer.close()).unwrap();
+    assert_eq!(place.run(place.open().read(var, &selection)).unwrap(), values);
+}
+
+#[test]
+fn what_is_on_its_way_is_read_when_it_has_landed() {
+    let (store, place) = far();
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
+    let (selection, values) = chunks(2);
+    place.run(writer.write(var, &selection, &values)).unwrap();
+    store.wait_for(2);
+    std::thread::scope(|scope| {
+        let read = scope.spawn(|| place.run(writer.read(var, &selection)));
+        store.open();
+        assert_eq!(read.join().unwrap().unwrap(), values);
+    });
+}
+
+#[test]
+fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() {
+    let (store, place) = far();
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
+    let (selection, values) = chunks(20);
+    place.run(writer.write(var, &selection, &values)).unwrap();
+    store.wait_for(4);
+    store.broken.store(true, Ordering::SeqCst);
+    store.open();
+    let error = place.run(writer.sync()).unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, "no more room"));
+    assert!(error.place().object.is_some(), "{error:?}");
+    assert_eq!(error.place().path.as_deref(), Some("/v"));
+    assert!(store.begun.load(Ordering::SeqCst) < 20, "nothing more is begun after a failure");
+    let again = place.run(writer.write(var, &selection, &values)).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Denied);
+    assert!(again.message().contains("can only be dropped"), "{again:?}");
+    drop(writer);
+    assert!(place.try_open().is_err());
+}
+
+#[test]
+fn a_writer_that_is_dropped_begins_no_more_and_waits_for_what_has_begun() {
+    let (store, place) = far();
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
+    let (selection, values) = chunks(20);
+    place.run(writer.write(var, &selection, &values)).unwrap();
+    store.wait_for(4);
+    std::thread::scope(|scope| {
+        let dropped = scope.spawn(|| drop(writer));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!dropped.is_finished(), "4 are still to arrive");
+        store.open();
+        dropped.join().unwrap();
+    });
+    assert_eq!(store.put.load(Ordering::SeqCst), store.begun.load(Ordering::SeqCst));
+    assert!(store.begun.load(Ordering::SeqCst) < 20);
+}
