@@ -5,19 +5,22 @@
 //! `ncirrus-bench cloud make FOLDER` makes what is read, in the bucket `bench` of a folder that the server serves.
 use crate::data::{POINT, SHAPE, STEP, codecs, field};
 use crate::http::Client;
+use crate::ours::{read_into, write};
 use crate::{Failure, timed};
 use ncirrus::{
-    Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection, Session, Storage,
+    Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Selection, Session,
 };
 use ncirrus_codec::{ChunkInfo, CodecChain, Element, Registry, Scratch};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Connections of the limit.
 const CONNECTIONS: usize = 32;
 const VARIABLES: usize = 1000;
+/// What is read.
+const DATA: &str = "s3://bench/data.zarr";
 
 pub(crate) fn run(who: &str, case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
     match who {
@@ -34,7 +37,7 @@ pub(crate) fn make(folder: &str) -> Result<(), Failure> {
     let name =
         |name: &str| bucket.join(name).to_str().map(str::to_owned).ok_or("the folder's name is not UTF-8");
     let session = Session::builder().durable(false).build()?;
-    write(&name("data.zarr")?, &field(), &session)?;
+    write("zstd", &name("data.zarr")?, &field(), &session)?;
     let options = CreateOptions { kind: Some(Kind::Zarr2), overwrite: true, ..CreateOptions::default() };
     let dataset = Dataset::create_with(&name("open.zarr")?, &options, &session)?;
     let root = dataset.root();
@@ -62,37 +65,18 @@ fn ours(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failur
         "series" => {
             let mut out = vec![0f32; 128];
             let point = Selection::slab(&[0, POINT[0], POINT[1]], &[SHAPE[0], 1, 1]);
-            timed(runs, || read(&point, &mut out, &session()?))
+            timed(runs, || read_into(DATA, &point, &mut out, &session()?))
         }
         "read" => {
             let mut out = vec![0f32; STEP * 128];
-            timed(runs, || read(&Selection::all(&SHAPE), &mut out, &session()?))
+            timed(runs, || read_into(DATA, &Selection::all(&SHAPE), &mut out, &session()?))
         }
         "write" => {
             let values = field();
-            timed(runs, || write("s3://bench/ours.zarr", &values, &session()?))
+            timed(runs, || write("zstd", "s3://bench/ours.zarr", &values, &session()?))
         }
         other => Err(format!("unknown case {other:?}").into()),
     }
-}
-
-fn read(selection: &Selection, out: &mut [f32], session: &Session) -> Result<(), Failure> {
-    let dataset = Dataset::open_with("s3://bench/data.zarr", &OpenOptions::default(), session)?;
-    Ok(dataset.variable("v")?.read_into(selection, out)?)
-}
-
-fn write(path: &str, values: &[f32], session: &Session) -> Result<(), Failure> {
-    let options = CreateOptions { kind: Some(Kind::Zarr2), overwrite: true, ..CreateOptions::default() };
-    let dataset = Dataset::create_with(path, &options, session)?;
-    let root = dataset.root();
-    for (name, len) in ["t", "y", "x"].into_iter().zip(SHAPE) {
-        root.add_dimension(name, DimensionLen::Fixed(len))?;
-    }
-    let variable = root.add_variable("v", Atomic::Float, &["t", "y", "x"])?;
-    let chunks = Storage::Chunked(vec![1, SHAPE[1], SHAPE[2]]);
-    variable.set_storage(chunks, codecs("zstd").ok_or("unknown codec")?)?;
-    variable.write_all(values)?;
-    Ok(dataset.close()?)
 }
 
 /// The same chunks, fetched or put by a bare client over many connections; opening asks for the two objects that it
@@ -122,21 +106,46 @@ fn limit(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failu
 }
 
 fn fetch(endpoint: &str, chain: &CodecChain, out: &mut [f32]) -> Result<(), Failure> {
+    let cores = Cores::new()?;
     let slots: Vec<Mutex<&mut [f32]>> = out.chunks_mut(STEP).map(Mutex::new).collect();
     on_connections(endpoint, slots.len(), |client, number, scratch| {
         let body = client.whole(&format!("bench/data.zarr/v/{number}.0.0"))?;
         let mut slot = slots[number].lock().map_err(|_| "poisoned")?;
-        chain.decode_into(&body, 0, bytemuck::cast_slice_mut(&mut slot), scratch)?;
-        Ok(())
+        let decode = || chain.decode_into(&body, 0, bytemuck::cast_slice_mut(&mut slot), scratch);
+        Ok(cores.with(decode)?)
     })
 }
 
 fn put(endpoint: &str, chain: &CodecChain, values: &[f32]) -> Result<(), Failure> {
+    let cores = Cores::new()?;
     on_connections(endpoint, 128, |client, number, scratch| {
         let bytes: &[u8] = bytemuck::cast_slice(&values[number * STEP..(number + 1) * STEP]);
-        let body = chain.encode(bytes, scratch)?.0;
+        let body = cores.with(|| chain.encode(bytes, scratch))?.0;
         client.put(&format!("bench/limit.zarr/v/{number}.0.0"), &body)
     })
+}
+
+/// Lets as many threads compute at once as there are cores: more of them drive each other out of the caches.
+struct Cores {
+    idle: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Cores {
+    fn new() -> Result<Self, Failure> {
+        let idle = Mutex::new(std::thread::available_parallelism()?.get());
+        Ok(Self { idle, freed: Condvar::new() })
+    }
+
+    fn with<T>(&self, work: impl FnOnce() -> T) -> T {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = self.freed.wait_while(idle, |idle| *idle == 0);
+        *idle.unwrap_or_else(PoisonError::into_inner) -= 1;
+        let done = work();
+        *self.idle.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.freed.notify_one();
+        done
+    }
 }
 
 /// Hands out numbers below `count` to threads with a connection each.

@@ -38,12 +38,19 @@ pub(crate) fn run(
     }
 }
 
-fn read_into(path: &str, selection: &Selection, out: &mut [f32], session: &Session) -> Result<(), Failure> {
+/// Opens a dataset and reads its variable.
+pub(crate) fn read_into(
+    path: &str,
+    selection: &Selection,
+    out: &mut [f32],
+    session: &Session,
+) -> Result<(), Failure> {
     let dataset = Dataset::open_with(path, &ncirrus::OpenOptions::default(), session)?;
     Ok(dataset.variable("v")?.read_into(selection, out)?)
 }
 
-fn write(codec: &str, path: &str, values: &[f32], session: &Session) -> Result<(), Failure> {
+/// Creates a dataset, or replaces it, with one variable.
+pub(crate) fn write(codec: &str, path: &str, values: &[f32], session: &Session) -> Result<(), Failure> {
     let options = CreateOptions { kind: Some(Kind::Zarr2), overwrite: true, ..CreateOptions::default() };
     let dataset = Dataset::create_with(path, &options, session)?;
     let root = dataset.root();

@@ -92,7 +92,6 @@ impl Output {
         self.session.network.handle()
     }
 
-
     /// Changes of whole trees on stores that know only objects.
     async fn change_tree(&self, put: Put) -> Result<()> {
         match put {
@@ -129,7 +128,10 @@ impl Output {
     }
 
     /// Asks whether a put can depend on the state of what it replaces: one that must be refused tells.
-    pub(super) fn has_conditions(&self, probe: &ObjectId) -> impl Future<Output = Result<bool>> + Send + use<> {
+    pub(super) fn has_conditions(
+        &self,
+        probe: &ObjectId,
+    ) -> impl Future<Output = Result<bool>> + Send + use<> {
         let (store, probe) = (Arc::clone(&self.store), probe.clone());
         async move {
             // In the words of Amazon, Google and Azure at once: a tag and a version that no object has.

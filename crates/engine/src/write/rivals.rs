@@ -160,7 +160,8 @@ impl Writer {
 
     /// Whether the store has conditional puts: asked at most once.
     fn asked_for_conditions(&self) -> impl Future<Output = Result<bool>> + Send + use<> {
-        let (known, asked) = (Arc::clone(&self.rivals.conditions), self.output.has_conditions(&self.rivals.probe));
+        let (known, asked) =
+            (Arc::clone(&self.rivals.conditions), self.output.has_conditions(&self.rivals.probe));
         async move { known.get_or_try_init(|| asked).await.copied() }
     }
 
@@ -269,11 +270,7 @@ impl Writer {
         guarded.begin().await
     }
 
-    async fn put_shared<'a>(
-        &'a self,
-        cells: Vec<(Vec<Put>, Held)>,
-        guarded: &mut Guarded<'a>,
-    ) -> Result<()> {
+    async fn put_shared<'a>(&'a self, cells: Vec<(Vec<Put>, Held)>, guarded: &mut Guarded<'a>) -> Result<()> {
         let model = self.model();
         if cells.iter().any(|(_, held)| !self.rivals.is_committed(held.key.var, &model.shape(held.key.var))) {
             self.claim().await?;
