@@ -109,11 +109,14 @@ pub(crate) fn text_fragment(path: &Path, text: &[u8], session: &Session) {
     dataset.close().unwrap();
 }
 
-/// A master of CFA-0.4 with `v`, and its partitions: where they start and end, shapes and names of files.
+/// A partition of CFA-0.4: where it starts and ends, its shape and the name of its file.
+pub(crate) type Partition<'a> = (&'a [[u64; 2]], &'a [u64], &'a str);
+
+/// A master of CFA-0.4 with `v`, and its partitions.
 pub(crate) fn master_04(
     path: &Path,
     (ty, dims): (Atomic, &[(&str, u64)]),
-    partitions: &[(&[[u64; 2]], &[u64], &str)],
+    partitions: &[Partition<'_>],
     session: &Session,
 ) {
     let dataset = create(path, Kind::Nc4, session);
@@ -122,7 +125,7 @@ pub(crate) fn master_04(
         root.add_dimension(name, DimensionLen::Fixed(*len)).unwrap();
     }
     let names: Vec<&str> = dims.iter().map(|(name, _)| *name).collect();
-    let partition = |(number, (location, shape, file)): (usize, &(&[[u64; 2]], &[u64], &str))| {
+    let partition = |(number, (location, shape, file)): (usize, &Partition<'_>)| {
         let mut index = vec![0; names.len()];
         index[0] = number;
         let subarray = json!({"ncvar": "v", "file": file, "format": "netCDF", "shape": shape});

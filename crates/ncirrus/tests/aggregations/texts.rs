@@ -1,5 +1,5 @@
 //! Texts that are stored as characters where strings are due, and the other way round; shapes that are not as declared.
-use super::made::{create, fragment, master_04, texts};
+use super::made::{Partition, create, fragment, master_04, texts};
 use crate::support::{open, session, temp};
 use ncirrus::{
     Atomic, AxisSelection, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions, Selection, Session, Values,
@@ -43,7 +43,7 @@ fn strings_may_be_stored_as_characters_of_any_length() {
     strings(&root.join("c.nc"), &["six"], &session);
     let master = root.join("m.nca");
     // The length of the texts may be part of the shape.
-    let partitions: [(&[[u64; 2]], &[u64], &str); 3] =
+    let partitions: [Partition<'_>; 3] =
         [(&[[0, 2]], &[3, 7], "a.nc"), (&[[3, 4]], &[2], "b.nc"), (&[[5, 5]], &[1], "c.nc")];
     master_04(&master, (Atomic::String, &[("row", 6)]), &partitions, &session);
     let v = open(&master, &session).unwrap().variable("v").unwrap();
@@ -61,7 +61,7 @@ fn characters_may_be_stored_as_strings_that_fit() {
     strings(&root.join("a.nc"), &["one", "", "five5"], &session);
     characters(&root.join("b.nc"), &["two"], 5, &session);
     let master = root.join("m.nca");
-    let partitions: [(&[[u64; 2]], &[u64], &str); 2] =
+    let partitions: [Partition<'_>; 2] =
         [(&[[0, 2], [0, 4]], &[3], "a.nc"), (&[[3, 3], [0, 4]], &[1, 5], "b.nc")];
     let variable = (Atomic::Char, &[("row", 4), ("len", 5)][..]);
     master_04(&master, variable, &partitions, &session);
@@ -88,7 +88,7 @@ fn a_fragment_of_another_shape_than_declared_is_named_with_both() {
     fragment(&root.join("a.nc"), &[1.0, 2.0, 3.0], &session);
     let master = root.join("m.nca");
     let read = |shape: &[u64]| {
-        let partitions: [(&[[u64; 2]], &[u64], &str); 1] = [(&[[0, 2]], shape, "a.nc")];
+        let partitions: [Partition<'_>; 1] = [(&[[0, 2]], shape, "a.nc")];
         master_04(&master, (Atomic::Double, &[("time", 3)]), &partitions, &session);
         open(&master, &session).unwrap().variable("v").unwrap().values(&Selection::slab(&[0], &[1]))
     };
