@@ -65,11 +65,13 @@ impl Asked<'_> {
         Some(Told::new(profile, settings.told(Key::Profile)))
     }
 
-    /// A profile that was named must be there; `default` is as good as not named.
+    /// A profile that was named must be there, unless the program or the alias says whose name is used and the URL does not
+    /// ask for the profile; `default` is as good as not named.
     fn existing(&self, named: &Told<String>) -> Result<Option<Told<String>>> {
         match self.profiles.find(Section::Profile, &named.value) {
             Some(_) => Ok(Some(named.clone())),
             None if named.value == DEFAULT => Ok(None),
+            None if self.fragment.profile().is_none() && self.given()?.is_some() => Ok(None),
             None => {
                 let error = missing(self.profiles, &named.value);
                 Err(Error::invalid(format!("{} (named by {})", error.message(), named.why)))

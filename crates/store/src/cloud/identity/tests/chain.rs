@@ -174,6 +174,18 @@ fn servers_are_looked_for_in_one_order(
 }
 
 #[test]
+fn a_profile_that_is_not_there_is_no_matter_where_the_alias_says_who_asks() {
+    let home = home(&[(".config/ncirrus/config.toml", TOML)]);
+    let options = options(&home, &[("AWS_PROFILE", "nobody-has-it")]);
+    for address in ["s3://store/b/k", "s3://open/b/k"] {
+        assert!(identity(address, &options).is_ok(), "{address}");
+    }
+    for address in ["s3://bucket/k", "s3://store/b/k#aws.profile=nobody-has-it"] {
+        assert_eq!(identity(address, &options).unwrap_err().kind(), ncirrus_layout::ErrorKind::Invalid);
+    }
+}
+
+#[test]
 fn aliases_bring_their_own_keys() {
     let home = home(&[(".config/ncirrus/config.toml", TOML), AWS[0], AWS[1]]);
     let options = options(&home, &KEYS);
