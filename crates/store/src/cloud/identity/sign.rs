@@ -117,6 +117,7 @@ impl Signs {
         if is_read && self.learnt.facts().is_public {
             return self.send(&request, None).await;
         }
+        let region = self.region();
         let mut credential = self.purse.open().await.map_err(refused)?;
         let mut answer = self.ask(&request, credential.as_deref()).await?;
         // Taken in any case: it is of this answer.
@@ -127,7 +128,7 @@ impl Signs {
             credential = Some(renewed);
             answer = self.ask(&request, credential.as_deref()).await?;
         }
-        if self.learns_region(&answer) {
+        if self.learns_region(&answer, &region) {
             answer = self.ask(&request, credential.as_deref()).await?;
         }
         if is_conditional && answer.response.status() == StatusCode::NOT_IMPLEMENTED {
@@ -191,12 +192,10 @@ impl Signs {
         Some(answer)
     }
 
-    /// Whether the bucket answered with a region that was not known.
-    fn learns_region(&self, answer: &Told) -> bool {
-        let Some(region) = answer.region() else { return false };
-        if region == self.region() {
-            return false;
-        }
+    /// Whether the bucket answered with another region than the one that it was asked in; somebody else may have learnt
+    /// it meanwhile.
+    fn learns_region(&self, answer: &Told, asked: &str) -> bool {
+        let Some(region) = answer.region().filter(|region| region != asked) else { return false };
         self.learnt.change(|facts| facts.region = Some(region));
         true
     }

@@ -193,6 +193,24 @@ fn the_bucket_itself_says_where_it_lies_and_is_asked_once() {
     assert_eq!((found.value.as_str(), found.why.as_str()), ("eu-south-1", "the bucket itself answered so"));
 }
 
+#[test]
+fn requests_that_are_under_way_together_are_all_made_again_where_the_bucket_lies() {
+    static BOTH: std::sync::Barrier = std::sync::Barrier::new(2);
+    fn together(head: &str) -> String {
+        if !head.contains("/eu-south-1/s3/") {
+            BOTH.wait();
+        }
+        elsewhere(head)
+    }
+    let server = Server::start(together);
+    let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://bucket/k", &options);
+    let (one, other) =
+        run(futures_util::future::join(store.get(&object, &Want::All), store.get(&object, &Want::All)));
+    assert_eq!([one, other].map(|found| found.unwrap().unwrap().bytes), ["there", "there"]);
+    assert_eq!(server.asked().len(), 4);
+}
+
 /// Gives credentials, and takes only those.
 fn services(head: &str) -> String {
     if head.contains("action=assumerole") {
