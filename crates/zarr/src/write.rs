@@ -9,7 +9,6 @@ use ncirrus_model::Model;
 use std::collections::BTreeMap;
 
 mod attributes;
-mod base64;
 mod cells;
 mod chunking;
 mod commit;

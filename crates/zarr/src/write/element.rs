@@ -1,5 +1,5 @@
 //! Single values: as JSON that people can read, as packed bytes, and as zero (`docs/formats/nczarr.md`).
-use super::base64;
+use crate::read::base64;
 use ncirrus_layout::ByteOrder;
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
 use serde_json::{Map, Number, Value, json};

@@ -1,7 +1,8 @@
 //! How one variable is stored: decided when it is defined, kept ever after.
 use super::stored::{ElementForm, FixedString, FormOf};
-use super::{ZarrWriter, base64, chunking, element};
+use super::{ZarrWriter, chunking, element};
 use crate::chunk_key::{ChunkKeys, Separator};
+use crate::read::base64;
 use crate::{Dialect, special};
 use ncirrus_layout::{ByteOrder, ChunkGrid, Edge, Encoding, Error, Result, StoredType};
 use ncirrus_model::{
