@@ -7,6 +7,8 @@ mod fixtures;
 mod guard;
 #[path = "support/proxy.rs"]
 mod proxy;
+#[path = "support/s3.rs"]
+mod s3;
 #[path = "support/serve.rs"]
 mod serve;
 #[expect(dead_code, reason = "not all of its manners are wanted here")]
@@ -15,6 +17,7 @@ mod server;
 mod support;
 
 mod faults {
+    pub(crate) mod bounds;
     pub(crate) mod kinds;
     pub(crate) mod reading;
     pub(crate) mod writing;

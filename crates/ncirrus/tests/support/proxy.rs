@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -54,7 +55,31 @@ pub(crate) struct Proxy {
     shared: Arc<Shared>,
 }
 
+/// Counts the requests that are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Gauge {
+    /// Most requests that were under way together since the last call.
+    pub(crate) fn take(&self) -> usize {
+        self.most.swap(0, Ordering::SeqCst)
+    }
+
+    fn begin(&self) {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+    }
+
+    fn end(&self) {
+        self.now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 struct Shared {
+    gauge: Arc<Gauge>,
     upstream: String,
     rule: Rule,
     /// How often each request came, by method, target and range.
@@ -80,11 +105,16 @@ struct Message {
 impl Proxy {
     /// Stands before a server at `http://host:port`.
     pub(crate) fn start(upstream: &str, rule: Rule) -> Self {
+        Self::watched(upstream, rule, Arc::default())
+    }
+
+    /// As [`start`](Self::start), and counts requests.
+    pub(crate) fn watched(upstream: &str, rule: Rule, gauge: Arc<Gauge>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let upstream = upstream.trim_start_matches("http://").to_owned();
         let (seen, log) = (Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { upstream, rule, seen, log });
+        let shared = Arc::new(Shared { gauge, upstream, rule, seen, log });
         let server = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -121,10 +151,14 @@ impl Shared {
                 Some(Harm::Unheard) => return None,
                 _ => {}
             }
-            request.write(&mut server)?;
-            let answer = Message::read(&mut from_server, Some(request.method()))?;
+            self.gauge.begin();
+            let answer = request
+                .write(&mut server)
+                .and_then(|()| Message::read(&mut from_server, Some(request.method())));
             std::thread::sleep(self.rule.latency);
-            answer.send(&mut client, harm)?;
+            // Before the client can send the next one.
+            self.gauge.end();
+            answer?.send(&mut client, harm)?;
         }
     }
 
