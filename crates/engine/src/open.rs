@@ -41,18 +41,22 @@ pub(crate) async fn probe(
     }
 }
 
-/// Asks all drivers at once. One that is certain ends it, and so does what lies at the address itself when it leaves no
-/// doubt: what drivers still need of what lies below is not fetched then.
+/// Asks all drivers, one after the other, what they need at once. One that is certain ends it, and so does what lies at
+/// the address itself when it leaves no doubt: what drivers still need of what lies below is not fetched then.
 fn probe_all(
     view: &dyn View,
     root: &ObjectId,
     drivers: &[Arc<dyn Driver>],
     root_first: bool,
 ) -> Step<Vec<Result<Confidence>>> {
-    let probes: Vec<Step<Confidence>> = drivers.iter().map(|driver| driver.probe(view, root)).collect();
-    if let Some(certain) = probes.iter().position(|probe| matches!(probe, Ok(Confidence::Yes))) {
-        let answer = |at| Ok(if at == certain { Confidence::Yes } else { Confidence::No });
-        return Ok((0..drivers.len()).map(answer).collect());
+    let mut probes: Vec<Step<Confidence>> = Vec::with_capacity(drivers.len());
+    for (certain, driver) in drivers.iter().enumerate() {
+        let probe = driver.probe(view, root);
+        if matches!(probe, Ok(Confidence::Yes)) {
+            let answer = |at| Ok(if at == certain { Confidence::Yes } else { Confidence::No });
+            return Ok((0..drivers.len()).map(answer).collect());
+        }
+        probes.push(probe);
     }
     let of_root = probes.iter().find_map(|probe| need_of(probe, root));
     match of_root {
