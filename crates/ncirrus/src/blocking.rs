@@ -114,6 +114,14 @@ impl Dataset {
         self.engine().block_on(dataset.tiles(var, &whole))
     }
 
+    /// The definitions without what an overlay shows.
+    pub(crate) fn stored_definitions(&self) -> Arc<Model> {
+        match self.state() {
+            State::Reading(dataset) => dataset.plain().model(),
+            State::Writing(_) => self.snapshot(),
+        }
+    }
+
     /// What an aggregated variable is made of, as its description says.
     pub(crate) fn aggregation(&self, var: VarId) -> Result<Option<Aggregation>> {
         let dataset = self.reader()?;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// When the output fails, a name in the options is unknown, or data cannot be read.
 pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> Result<Summary> {
     let model = dataset.model()?;
-    let model = if dataset.is_hdf5() { listed(&model) } else { model };
+    let model = if dataset.is_hdf5() { listed(&model, &dataset.stored_definitions()) } else { model };
     let mut source = Printed { dataset, model: Arc::clone(&model) };
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
@@ -34,12 +34,12 @@ pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> R
 }
 
 /// The model without what the reference passes over in silence: variables and attributes of types that netCDF does not
-/// have (`hdf5-netcdf4.md` D.4).
-fn listed(model: &Model) -> Arc<Model> {
+/// have (`hdf5-netcdf4.md` D.4). An aggregated variable that cannot be read is a scalar to the reference.
+fn listed(model: &Model, stored: &Model) -> Arc<Model> {
     let is_foreign = |fault: &Fault| fault.kind == FaultKind::Unsupported;
     let mut listed = model.clone();
     for id in model.variables() {
-        if model.variable(id).and_then(|variable| variable.fault.as_ref()).is_some_and(is_foreign) {
+        if stored.variable(id).and_then(|variable| variable.fault.as_ref()).is_some_and(is_foreign) {
             let _ = listed.remove_variable(id);
         }
     }
@@ -262,7 +262,13 @@ mod tests {
             let attributes = model.group_mut(root).unwrap().attributes.known_mut();
             attributes.faults.push((name.to_owned(), Fault::new(kind, "why")));
         }
-        let listed = listed(&model);
+        let mut stored = model.clone();
+        let sound = Variable::new("aggregated", Atomic::Byte.into(), Vec::new());
+        let fault = Some(Fault::new(FaultKind::Unsupported, "why"));
+        model.insert_variable(root, Variable { fault, ..sound.clone() }).unwrap();
+        stored.insert_variable(root, sound).unwrap();
+        let listed = listed(&model, &stored);
+        assert!(listed.variable_at("aggregated").is_some());
         assert!(listed.variable_at("foreign").is_none() && listed.variable_at("damaged").is_some());
         let attributes = listed.group(root).unwrap().attributes.known().unwrap();
         assert_eq!(attributes.faults.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["damaged"]);
