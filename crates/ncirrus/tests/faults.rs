@@ -1,14 +1,12 @@
 //! Bad networks: everything is read and written as on good ones, or the error says what happened.
 #![cfg(all(feature = "http", feature = "cloud", feature = "zip"))]
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests fail the test")]
 #[path = "support/fixtures.rs"]
 mod fixtures;
 #[path = "s3/guard.rs"]
 mod guard;
 #[path = "support/proxy.rs"]
 mod proxy;
-#[path = "support/s3.rs"]
-mod s3;
 #[path = "support/serve.rs"]
 mod serve;
 #[expect(dead_code, reason = "not all of its manners are wanted here")]
