@@ -10,10 +10,16 @@ mod aggregating {
     mod layouts;
     mod moved;
     mod others;
+    mod referred;
     mod split;
     mod written;
 }
 
+#[expect(dead_code, reason = "its requests are counted elsewhere")]
+#[path = "support/s3.rs"]
+mod s3;
+#[path = "support/serve.rs"]
+mod serve;
 #[expect(dead_code, reason = "shared with tests that need more of it")]
 #[path = "kills/stores.rs"]
 mod stores;

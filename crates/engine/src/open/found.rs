@@ -88,10 +88,25 @@ impl Found {
             Self::Prefix => {
                 Error::malformed(format!("a directory that is not a dataset of a known format ({formats})"))
             }
-            Self::Object(first) => Error::malformed(format!(
-                "not a dataset of a known format ({formats}); it starts with {first:02x?}"
-            )),
+            Self::Object(first) => match other_format(first) {
+                Some(told) => Error::unsupported(told),
+                None => Error::malformed(format!(
+                    "not a dataset of a known format ({formats}); it starts with {first:02x?}"
+                )),
+            },
         }
+    }
+}
+
+/// What is known not to be read, by its first bytes.
+fn other_format(first: &[u8]) -> Option<&'static str> {
+    match first {
+        [b'P', b'A', b'R', b'1', ..] => Some("a Parquet file: of references those in JSON are read"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            Some("compressed by Zstandard as a whole: decompress it first (zstd -d)")
+        }
+        [0x1f, 0x8b, ..] => Some("compressed by gzip as a whole: decompress it first (gunzip)"),
+        _ => None,
     }
 }
 

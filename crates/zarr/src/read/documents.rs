@@ -93,6 +93,10 @@ pub(super) fn consolidated(
     document: Option<&Result<Arc<Json>, Error>>,
 ) -> Step<Option<Arc<Consolidated>>> {
     let Some(Ok(json)) = document else { return Ok(None) };
+    if json.member("record_size").is_some() {
+        let message = "references in Parquet, as kerchunk writes them, are not read: write them as JSON";
+        return Err(Error::unsupported(message).at_object(root).into());
+    }
     let format = json.member("zarr_consolidated_format").and_then(Json::as_u64);
     let (Some(metadata), Some(1)) = (json.member("metadata").and_then(Json::as_object), format) else {
         return Ok(None);

@@ -1,0 +1,65 @@
+//! Reference files on servers, and those of other kinds.
+use super::files::{Bench, doubles};
+use crate::s3::S3;
+use crate::serve::serve;
+use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, ReferenceOptions};
+use std::path::Path;
+
+#[test]
+fn references_on_servers_are_read_and_copied() {
+    let bench = Bench::new();
+    let folder = bench.path("place/bucket");
+    let files = [bench.field("place/bucket/a.nc", 0..3), bench.field("place/bucket/b.nc", 3..7)];
+    let options = ReferenceOptions {
+        axis: Some("time".into()),
+        relative: true,
+        inline_threshold: 0,
+        ..ReferenceOptions::default()
+    };
+    let local = format!("{folder}/refs.json");
+    ncirrus::write_references(&files, &local, &options, &bench.session).unwrap();
+    let (place, objects) = (bench.path("place"), bench.path("objects/none"));
+    let objects = Path::new(&objects).parent().unwrap();
+    for name in ["a.nc", "b.nc", "refs.json"] {
+        std::fs::copy(format!("{folder}/{name}"), objects.join(format!("bucket%{name}"))).unwrap();
+    }
+    let (http, s3) = (serve(Path::new(&place), None), S3::start(objects));
+    for (number, url) in
+        [local, format!("{http}/bucket/refs.json"), format!("{}/bucket/refs.json#mode=s3", s3.address)]
+            .into_iter()
+            .enumerate()
+    {
+        assert_eq!(bench.numbers(&url, "tas"), doubles(&(0..7)), "{url}");
+        for kind in [Kind::Nc4, Kind::NcZarr] {
+            let copy = bench.path(&format!("copy{number}-{kind:?}"));
+            let create = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+            let options = CopyOptions { create, ..CopyOptions::default() };
+            ncirrus::copy(&bench.open(&url), &copy, &options, &bench.session).unwrap();
+            assert_eq!(bench.numbers(&copy, "tas"), doubles(&(0..7)), "{url} {kind:?}");
+            assert_eq!(bench.numbers(&copy, "time_bnds").len(), 14, "{url} {kind:?}");
+        }
+    }
+}
+
+#[test]
+fn references_in_parquet_and_compressed_ones_are_named() {
+    let bench = Bench::new();
+    let group = r#"{"metadata": {".zgroup": {"zarr_format": 2}}, "record_size": 1000}"#;
+    std::fs::write(bench.path("refs.parq/.zmetadata"), group).unwrap();
+    std::fs::write(bench.path("refs.parquet"), b"PAR1 and more").unwrap();
+    std::fs::write(bench.path("refs.json.zst"), [0x28, 0xb5, 0x2f, 0xfd, 4, 0x58]).unwrap();
+    std::fs::write(bench.path("refs.json"), [0x28, 0xb5, 0x2f, 0xfd, 4, 0x58]).unwrap();
+    std::fs::write(bench.path("a.nc.gz"), [0x1f, 0x8b, 8, 0, 0, 0]).unwrap();
+    for (name, told) in [
+        ("refs.parq", "references in Parquet"),
+        ("refs.parquet", "Parquet"),
+        ("refs.json.zst", "compressed by Zstandard"),
+        ("refs.json", "compressed by Zstandard"),
+        ("a.nc.gz", "compressed by gzip"),
+    ] {
+        let opened = Dataset::open_with(&bench.path(name), &OpenOptions::default(), &bench.session);
+        let error = opened.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}: {error}");
+        assert!(error.to_string().contains(told) && error.to_string().contains(name), "{error}");
+    }
+}
