@@ -15,7 +15,9 @@ use std::process::ExitCode;
   ncirrus split --fragments s3://bucket/sst sst.nc sst.nca  master here, fragments there
   ncirrus split --convention cfa-0.4 --format nc3 sst.nc sst.nca
 
-A run that was killed is continued by the same command: fragments that are there are kept, the master comes last.")]
+Variables along dimensions are split; coordinates, bounds, scalars, variables that attributes of others name, and those of types
+that the file defines are stored in the master. Fragments are called FOLDER/MASTER.VARIABLE.0.1.nc, with their place in the array
+of fragments. A run that was killed is continued by the same command: fragments that are there are kept, the master comes last.")]
 pub(crate) struct Args {
     /// Path or URL of the dataset.
     source: String,
@@ -25,7 +27,7 @@ pub(crate) struct Args {
     /// elements.
     #[arg(long, value_name = "SIZE", value_parser = super::parse_size)]
     max_size: Option<usize>,
-    /// Lengths of fragments along dimensions.
+    /// Lengths of fragments along dimensions; along others they are as long as the variable.
     #[arg(long, value_name = "DIM=LEN,...", value_delimiter = ',')]
     shape: Vec<String>,
     /// Folder or prefix of the fragments [default: beside the master, named after it].
@@ -77,10 +79,14 @@ fn print(report: &SplitReport) -> std::io::Result<()> {
 
 /// `time=120,lat=90`
 fn shape(parts: &[String]) -> Result<BTreeMap<String, u64>> {
-    let part = |text: &String| {
-        let (name, len) = text.split_once('=')?;
-        Some((name.to_owned(), len.parse().ok()?))
-    };
-    let bad = |text: &String| Error::invalid(format!("--shape {text:?} is not of the form DIM=LEN"));
-    parts.iter().map(|text| part(text).ok_or_else(|| bad(text))).collect()
+    let mut lengths = BTreeMap::new();
+    for text in parts {
+        let part = text.split_once('=').and_then(|(name, len)| Some((name.trim(), len.trim().parse().ok()?)));
+        let bad = || Error::invalid(format!("--shape {text:?} is not of the form DIM=LEN"));
+        let (name, len) = part.filter(|(name, len)| !name.is_empty() && *len > 0).ok_or_else(bad)?;
+        if lengths.insert(name.to_owned(), len).is_some() {
+            return Err(Error::invalid(format!("--shape has two lengths along {name:?}")));
+        }
+    }
+    Ok(lengths)
 }

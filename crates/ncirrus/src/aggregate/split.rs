@@ -42,6 +42,9 @@ pub struct SplitOptions<'a> {
 /// What S3netCDF4 and we take as the size of a fragment where none is given (`cfa.md` 7.3).
 pub const DEFAULT_SIZE: u64 = 52_428_800;
 
+/// More fragments are a mistake: each is a file.
+const MOST: usize = 10_000_000;
+
 impl Default for SplitOptions<'_> {
     fn default() -> Self {
         Self {
@@ -82,6 +85,7 @@ pub fn split(
     session: &Session,
 ) -> Result<SplitReport> {
     master.check(target)?;
+    check_lengths(source, options)?;
     check_free(target, master, session)?;
     let plan = Plan::of(source, target, options, master)?;
     let built = plan.master(source, target, master)?;
@@ -134,6 +138,11 @@ impl<'a> Plan<'a> {
         for var in vars {
             let path = model.variable_path(var);
             let sizes = blocks.sizes(var).map_err(|error| error.at_path(&*path))?;
+            let count = sizes.iter().try_fold(1usize, |count, sizes| count.checked_mul(sizes.len()));
+            if count.and_then(|count| count.checked_add(plan.pieces.len())).is_none_or(|all| all > MOST) {
+                let message = format!("more than {MOST} fragments: choose larger ones");
+                return Err(Error::limit(message).at_path(path));
+            }
             plan.shapes.push((path.clone(), sizes.iter().map(|sizes| sizes.len() as u64).collect()));
             plan.pieces.extend(fragments::pieces(&path, &sizes, |place| names.of_fragment(&path, place)));
             plan.split.push((var, sizes));
@@ -248,6 +257,25 @@ impl Names {
 fn fragment_kind(target: &str, options: &SplitOptions<'_>, master: &MasterOptions) -> Kind {
     let master = master.kind_for(target);
     options.fragment_kind.unwrap_or(if master.is_classic() { master } else { Kind::Nc4 })
+}
+
+/// Lengths that mean nothing are found before anything is made.
+fn check_lengths(source: &Dataset, options: &SplitOptions<'_>) -> Result<()> {
+    let model = source.model()?;
+    if options.max_size == 0 {
+        return Err(Error::invalid("fragments of no elements: the largest size is 0"));
+    }
+    let groups = model.walk().into_iter().filter_map(|group| model.group(group));
+    let dims = groups.flat_map(|group| &group.dims).filter_map(|dim| model.dimension(*dim));
+    let names: BTreeSet<&str> = dims.map(|dim| dim.name.as_str()).collect();
+    match options.shape.keys().find(|name| !names.contains(name.as_str())) {
+        Some(name) => {
+            let there: Vec<&str> = names.into_iter().collect();
+            let message = format!("there is no dimension {name:?}, but {}", there.join(", "));
+            Err(Error::not_found(message).at_object(source.url()))
+        }
+        None => Ok(()),
+    }
 }
 
 /// A master that is there is found before fragments are written.

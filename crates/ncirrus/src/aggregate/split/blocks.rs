@@ -28,6 +28,12 @@ impl Blocks<'_> {
         Ok(match asked {
             Some(asked) => shape.iter().zip(asked).map(|(len, block)| by_length(*len, block)).collect(),
             None => {
+                let elements = shape.iter().fold(1u64, |all, len| all.saturating_mul(*len));
+                let least = elements / (self.options.max_size / element.max(1)).max(1);
+                if least > super::MOST as u64 {
+                    let message = format!("at least {least} fragments: choose larger ones");
+                    return Err(Error::limit(message));
+                }
                 let counts = balanced(&shape, &kinds, self.options.max_size / element.max(1));
                 shape.iter().zip(counts).map(|(len, count)| by_count(*len, count)).collect()
             }
