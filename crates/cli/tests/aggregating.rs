@@ -59,3 +59,29 @@ fn files_that_do_not_fit_are_told_and_nothing_is_written() {
     let output = run(&["aggregate", "m.nca", "none*.nc"], folder);
     assert!(String::from_utf8_lossy(&output.stderr).contains("no dataset has such a name"));
 }
+
+#[test]
+fn lists_of_names_have_comments() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("list"), format!("# files\n\n  {}  \n", example())).unwrap();
+    let plan = ncirrus(&["aggregate", "--dry-run", "--from-list", "list", "m.nca"], folder);
+    assert!(plan.contains("files       1"), "{plan}");
+}
+
+#[test]
+fn fragments_of_no_size_and_along_no_dimension_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for (arguments, told) in [
+        (&["--max-size", "0"][..], "the largest size is 0"),
+        (&["--shape", "tim=2"], "there is no dimension \"tim\""),
+        (&["--shape", "time=0"], "is not of the form DIM=LEN"),
+        (&["--shape", "time=1,time=2"], "two lengths along \"time\""),
+    ] {
+        let output = run(&[&["split"], arguments, &[&example(), "m.nca"]].concat(), folder);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(told), "{arguments:?}: {error}");
+        assert_eq!(folder.read_dir().unwrap().count(), 0, "{arguments:?}");
+    }
+}

@@ -17,15 +17,21 @@ use std::process::ExitCode;
   ncirrus aggregate --new-axis member m.nca run?.nc       one step of a new dimension from each file
   ncirrus aggregate --dry-run m.nca 's3://bucket/run1/*.nc' what would be made, gaps and odd files
   ncirrus aggregate --add sst.nca sst_2027.nc             one file more
+  ncirrus aggregate --add --sort sst.nca 'sst_*.nc'       those that are not in it yet, between the others or before them
   ncirrus aggregate --rebuild sst sst.nca                 a lost master of the fragments in the folder sst
   ncirrus aggregate --convention cfa-0.4 --compat m.nca a.nc b.nc
-  ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc")]
+  ncirrus aggregate --convention cfa-0.6 --substitute BASE=s3://bucket/run1/ m.nca a.nc b.nc
+
+Files follow each other in the order given; with several axes, and with --sort, their coordinates say where they lie. Overlaps,
+a wrong order and whatever does not fit are told by the file's name before anything is written; gaps are told, too. Variables
+along the axis stay in the files; coordinates, and variables that all files have alike, are stored in the master.")]
 pub(crate) struct Args {
     /// Path or URL of the master.
     target: String,
     /// Files: paths, URLs, names with wildcards, folders.
     files: Vec<String>,
-    /// Read names of files from this file too, one a line; - is standard input.
+    /// Read names of files from this file too, one a line, without empty lines and those with # at the front; - is
+    /// standard input.
     #[arg(long, value_name = "FILE")]
     from_list: Option<String>,
     /// Dimension along which the files follow each other; repeatable for a grid of files [default: the unlimited one].
@@ -105,7 +111,8 @@ fn names(args: &Args) -> Result<Vec<String>> {
             file => std::fs::read_to_string(file),
         };
         let text = text.map_err(|error| Error::not_found(error.to_string()).at_object(file))?;
-        names.extend(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned));
+        let is_name = |line: &&str| !line.is_empty() && !line.starts_with('#');
+        names.extend(text.lines().map(str::trim).filter(is_name).map(str::to_owned));
     }
     Ok(names)
 }

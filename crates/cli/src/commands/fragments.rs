@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// As JSON.
     #[arg(long)]
     json: bool,
-    /// Open every fragment and compare its shape, type and units.
+    /// Open every fragment, many at once, and compare its shape, type and units; the exit code is 1 when one does not fit.
     #[arg(long)]
     check: bool,
     #[command(flatten)]

@@ -64,6 +64,7 @@ fn relocation(how: &How) -> Result<Relocation> {
     if let Some(replace) = &how.replace {
         let (old, new) = replace
             .split_once('=')
+            .filter(|(old, _)| !old.is_empty())
             .ok_or_else(|| Error::invalid(format!("--replace {replace:?} is not of the form OLD=NEW")))?;
         return Ok(Relocation::Replace(old.to_owned(), new.to_owned()));
     }

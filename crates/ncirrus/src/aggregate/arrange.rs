@@ -1,6 +1,7 @@
 //! Which file goes where: the order along an axis, or the places in a grid of several.
 use super::parts::Part;
 use super::shape::Template;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where each file goes.
 #[derive(Default)]
@@ -183,20 +184,26 @@ fn is_hollow(parts: &[Part], part: usize) -> bool {
 
 /// Puts files in the place of what has their coordinates and no fragment.
 fn fill_hollow(parts: &[Part], order: &mut Vec<usize>) {
+    let first =
+        |part: usize| coordinates(parts, part, 0).and_then(|numbers| numbers.first()).map(|n| n.to_bits());
+    if !order.iter().any(|part| is_hollow(parts, *part)) {
+        return;
+    }
+    let files = order.iter().enumerate().filter(|(_, part)| !is_hollow(parts, **part));
+    let files: BTreeMap<u64, usize> = files.filter_map(|(at, part)| Some((first(*part)?, at))).collect();
+    let mut filled = BTreeSet::new();
     for at in 0..order.len() {
         let Some(hollow) = order.get(at).copied().filter(|part| is_hollow(parts, *part)) else { continue };
-        let Some(own) = coordinates(parts, hollow, 0) else { continue };
-        let fits = |part: &usize| !is_hollow(parts, *part) && coordinates(parts, *part, 0) == Some(own);
-        if let Some(file) = order.iter().position(fits).filter(|file| *file > at) {
-            order.swap(at, file);
+        let Some(file) = first(hollow).and_then(|first| files.get(&first).copied()) else { continue };
+        let part = order.get(file).copied().unwrap_or(hollow);
+        if coordinates(parts, part, 0) == coordinates(parts, hollow, 0) {
+            filled.insert(hollow);
+            if file > at {
+                order.swap(at, file);
+            }
         }
     }
-    let is_filled = |part: usize| {
-        let own = coordinates(parts, part, 0);
-        let same = |other: usize| !is_hollow(parts, other) && coordinates(parts, other, 0) == own;
-        own.is_some() && is_hollow(parts, part) && (0..parts.len()).any(same)
-    };
-    order.retain(|part| !is_filled(*part));
+    order.retain(|part| !filled.contains(part));
 }
 
 fn descends(parts: &[Part], axis: usize) -> bool {

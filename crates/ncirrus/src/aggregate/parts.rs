@@ -5,7 +5,7 @@ use crate::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, 
 use ncirrus_aggregate::write::FragmentArray;
 use ncirrus_engine::convert;
 use ncirrus_engine::units::Conversion;
-use ncirrus_model::{Attribute, DimId, Model, NodeId, VarId};
+use ncirrus_model::{Attribute, DimId, Field, Model, NodeId, UserKind, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a file.
@@ -183,11 +183,14 @@ impl Part {
         let name =
             |ty: Option<TypeRef>, model: &Model| ty.map(|ty| crate::type_name(model, ty)).unwrap_or_default();
         if let (Some(first), Some(second)) = types
-            && !same_type((first, &one), (second, &other))
+            && !same_type((&template.model, first, &one), (model, second, &other))
             && !(member.role == Role::Collected && is_number(first) && is_number(second))
         {
             let (second, first) = (name(types.1, model), name(types.0, &template.model));
-            self.problems.push(format!("{path} is of type {second}, not {first}"));
+            self.problems.push(match first == second {
+                true => format!("{path} is of another type {first}"),
+                false => format!("{path} is of type {second}, not {first}"),
+            });
         }
         if PACKING.iter().any(|name| value(&one, name) != value(&other, name)) || types.0 != types.1 {
             self.repacked.insert(number);
@@ -257,10 +260,33 @@ fn value(attributes: &Attributes, name: &str) -> Option<Values> {
     })
 }
 
-fn same_type(one: (TypeRef, &Attributes), other: (TypeRef, &Attributes)) -> bool {
-    match (one.0, other.0) {
-        (TypeRef::User(_), TypeRef::User(_)) => true,
-        (first, second) => first == second || unpacked(first, one.1).0 == unpacked(second, other.1).0,
+fn same_type(one: (&Model, TypeRef, &Attributes), other: (&Model, TypeRef, &Attributes)) -> bool {
+    match (one.1, other.1) {
+        (TypeRef::User(_), TypeRef::User(_)) => same_layout((one.0, one.1), (other.0, other.1), DEEPEST),
+        (first, second) => first == second || unpacked(first, one.2).0 == unpacked(second, other.2).0,
+    }
+}
+
+/// Types in types are looked at down to here.
+const DEEPEST: usize = 32;
+
+/// Whether values of types of two files are the same things: members, fields and lengths.
+fn same_layout(one: (&Model, TypeRef), other: (&Model, TypeRef), depth: usize) -> bool {
+    let (first, second) = match (one.1, other.1) {
+        (TypeRef::User(first), TypeRef::User(second)) => (one.0.user_type(first), other.0.user_type(second)),
+        (first, second) => return first == second,
+    };
+    let Some(below) = depth.checked_sub(1) else { return false };
+    let same = |first: TypeRef, second: TypeRef| same_layout((one.0, first), (other.0, second), below);
+    match (first.map(|ty| &ty.kind), second.map(|ty| &ty.kind)) {
+        (Some(UserKind::Compound(first)), Some(UserKind::Compound(second))) => {
+            let same = |(first, second): (&Field, &Field)| {
+                first.name == second.name && first.dims == second.dims && same(first.ty, second.ty)
+            };
+            first.len() == second.len() && first.iter().zip(second).all(same)
+        }
+        (Some(UserKind::Vlen(first)), Some(UserKind::Vlen(second))) => same(*first, *second),
+        (first, second) => first.is_some() && first == second,
     }
 }
 

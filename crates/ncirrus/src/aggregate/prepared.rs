@@ -153,6 +153,7 @@ impl Prepared {
         if let Some(problem) = self.report.problems.first() {
             let more = match self.report.problems.len() {
                 1 => String::new(),
+                2 => ", and one problem more".to_owned(),
                 count => format!(", and {} problems more", count - 1),
             };
             return Err(Error::invalid(format!("the files do not fit each other: {problem}{more}")));

@@ -66,13 +66,15 @@ impl Template {
             }
             let along: Vec<bool> = axes.iter().map(|axis| axis.is_of(variable)).collect();
             let stays = is_new && described_by_others(&model).contains(&var);
+            // Fragments are of atomic types (`cfa.md` 2.2, 5.1).
+            let is_own = matches!(variable.ty, TypeRef::User(_));
             let role = if collected.contains(&var) {
                 Role::Collected
             } else if is_new && !stays && !variable.dims.is_empty() {
-                Role::Aggregated
+                if is_own { Role::Collected } else { Role::Aggregated }
             } else if !along.contains(&true) {
                 common(first, var, options.compare)?
-            } else if along.contains(&false) {
+            } else if along.contains(&false) || is_own {
                 Role::Collected
             } else {
                 Role::Aggregated

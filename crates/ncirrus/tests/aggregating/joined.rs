@@ -1,7 +1,8 @@
 //! Files that are put together.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master, text};
 use ncirrus::aggregate::{AggregateOptions, Convention, MasterOptions, Naming, Prepared, aggregate, rebuild};
-use ncirrus::{Atomic, Attribute, Dataset, ErrorKind, Kind, Selection, TypeRef, Values};
+use ncirrus::{Atomic, Attribute, Dataset, ErrorKind, Kind, Model, Selection, TypeRef, Values};
+use ncirrus_model::{EnumMember, UserKind, UserType};
 
 fn three(bench: &Bench) -> Vec<String> {
     vec![bench.field("in/a.nc", 0..3), bench.field("in/b.nc", 3..7), bench.field("in/c.nc", 7..9)]
@@ -236,6 +237,42 @@ fn files_are_added_to_an_aggregation() {
         assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..9)), "{convention:?}");
         assert_eq!(bench.numbers(&target, "time").len(), 9, "{convention:?}");
     }
+}
+
+#[test]
+fn variables_of_types_that_a_file_defines_are_stored_in_the_master() {
+    let bench = Bench::new();
+    let file = |name: &str, days: std::ops::Range<u32>, yes: i128| {
+        bench.changed_field(name, days.clone(), |dataset| {
+            let members = ["no", "yes"].into_iter().zip([0, yes]);
+            let kind = UserKind::Enum {
+                base: Atomic::Byte,
+                members: members.map(|(name, value)| EnumMember { name: name.into(), value }).collect(),
+            };
+            let defined = dataset.edit(|model: &mut Model| {
+                let root = model.root();
+                let ty = model.add_type(root, UserType { name: "answer".into(), kind })?;
+                let time: Vec<_> = model.dimension_at("time").into_iter().collect();
+                Ok(model.add_variable(root, "flag", TypeRef::User(ty), &time)?)
+            });
+            defined.unwrap();
+            let flag = dataset.variable("flag").unwrap();
+            let values = Values::Byte(days.clone().map(|day| i8::from(day % 2 == 0)).collect());
+            flag.write_values(&Selection::all(&[u64::from(days.end - days.start)]), &values).unwrap();
+        })
+    };
+    let files = [file("a.nc", 0..3, 1), file("b.nc", 3..5, 1)];
+    let odd = [files[0].clone(), file("odd.nc", 3..5, 2)];
+    let prepared = Prepared::of(&odd, &AggregateOptions::default(), &bench.session).unwrap();
+    let told = &prepared.report().problems;
+    assert!(told[0].contains("odd.nc: /flag is of another type answer"), "{told:?}");
+    let target = join(&bench, &files[..1], &AggregateOptions::default(), "m.nca");
+    let prepared =
+        Prepared::adding(&target, &files[1..], &AggregateOptions::default(), &bench.session).unwrap();
+    assert!(prepared.report().stored.contains(&"/flag".to_owned()), "{:?}", prepared.report());
+    let overwrite = MasterOptions { overwrite: true, ..MasterOptions::default() };
+    prepared.write(&target, &overwrite, &bench.session).unwrap();
+    assert_eq!(bench.numbers(&target, "flag"), [1.0, 0.0, 1.0, 0.0, 1.0]);
 }
 
 /// A field that is packed in shorts.
