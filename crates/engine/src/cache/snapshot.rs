@@ -1,5 +1,5 @@
 //! The state of a dataset's objects as it was at first touch, and the metadata bytes that were fetched.
-use super::{Entry, IndexCache};
+use super::{Entry, Fronts, IndexCache};
 use bytes::{Bytes, BytesMut};
 use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Result, Tag, Want};
 use ncirrus_store::Store;
@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Snapshot {
     store: Arc<dyn Store>,
     state: Mutex<State>,
+    /// Of objects in local stores.
+    pub(crate) fronts: Fronts,
     budget: usize,
     index: Option<Arc<IndexCache>>,
 }
@@ -51,7 +53,7 @@ impl Snapshot {
     /// Nothing was touched yet; `budget` bytes of metadata are kept.
     pub(crate) fn new(store: Arc<dyn Store>, budget: usize, index: Option<Arc<IndexCache>>) -> Self {
         let index = index.filter(|_| store.local().is_none());
-        Self { store, state: Mutex::default(), budget, index }
+        Self { store, state: Mutex::default(), fronts: Fronts::default(), budget, index }
     }
 
     /// The driver of the dataset at `root` when it was last open, as the index cache has it.

@@ -3,6 +3,7 @@ use super::Reading;
 use super::job::{Job, Work, sized};
 use super::unit::{Place, Unit};
 use crate::session::{Worker, may_block};
+use bytes::Bytes;
 use ncirrus_layout::{Error, Location, ObjectId, Result};
 use ncirrus_store::{LocalStore, ReadAt};
 use std::collections::HashSet;
@@ -20,7 +21,9 @@ impl Reading<'_> {
         fill: &[u8],
     ) -> Result<()> {
         let shared: HashSet<ObjectId> = jobs.iter().flat_map(Job::shared_objects).cloned().collect();
-        self.check_unchanged(store, &shared)?;
+        // What is at hand is of the state that it was read in; that this is still the object's shows at the end.
+        let elsewhere = shared.iter().filter(|object| self.at_hand(object).is_none());
+        self.check_unchanged(store, elsewhere)?;
         while !jobs.is_empty() {
             let rest = if may_block() { Vec::new() } else { jobs.split_off(first_turn(&jobs)) };
             self.run_turn(store, jobs, fill)?;
@@ -32,8 +35,17 @@ impl Reading<'_> {
         self.check_unchanged(store, &shared)
     }
 
+    /// A small object that was read whole when it was opened.
+    fn at_hand(&self, object: &ObjectId) -> Option<Bytes> {
+        self.context.snapshot.fronts.whole(object)
+    }
+
     /// Checks objects that are read in several ranges against their state at first touch.
-    fn check_unchanged(&self, store: &dyn LocalStore, objects: &HashSet<ObjectId>) -> Result<()> {
+    fn check_unchanged<'a>(
+        &self,
+        store: &dyn LocalStore,
+        objects: impl IntoIterator<Item = &'a ObjectId>,
+    ) -> Result<()> {
         for object in objects {
             self.context.snapshot.check_store(object)?;
             if let Some((_, tag)) = store.stat(object)? {
@@ -121,7 +133,11 @@ impl Reading<'_> {
                 self.context.snapshot.check_store(object)?;
                 let len = range.end.saturating_sub(range.start);
                 let len = shared.limits.chunk_len(len, "a stored chunk")?;
-                let read = self.count_read(store.read_into(object, range.start, sized(buffer, len))?);
+                let buffer = sized(buffer, len);
+                let read = match self.at_hand(object) {
+                    Some(bytes) => Some(copy_at(&bytes, range.start, buffer)),
+                    None => self.count_read(store.read_into(object, range.start, buffer)?),
+                };
                 match read.ok_or_else(|| absent_object(object))? {
                     read if read < len => Err(cut_short(read, len)),
                     read => Ok(Some(read)),
@@ -144,16 +160,19 @@ impl Reading<'_> {
         let mut is_absent = false;
         let units = job.into_units(run_gap(store.facts().merge_gap))?;
         let places: Vec<Option<Place>> = units.iter().map(|unit| unit.place.clone()).collect();
-        let mut opened: Option<(&ObjectId, Box<dyn ReadAt + '_>)> = None;
+        let mut opened: Option<(&ObjectId, Source<'_>)> = None;
         for (mut unit, place) in units.into_iter().zip(&places) {
             if let Some(place) = place.as_ref().filter(|_| !is_absent) {
                 self.context.snapshot.check_store(&place.object)?;
-                let reader = match opened.take().filter(|(object, _)| **object == place.object) {
-                    Some((_, reader)) => reader,
-                    None => store.opened(&place.object)?,
+                let source = match opened.take().filter(|(object, _)| **object == place.object) {
+                    Some((_, source)) => source,
+                    None => match self.at_hand(&place.object) {
+                        Some(bytes) => Source::AtHand(bytes),
+                        None => Source::Opened(store.opened(&place.object)?),
+                    },
                 };
-                let read = self.read_unit(reader.as_ref(), place, &mut unit, worker);
-                opened = Some((&place.object, reader));
+                let read = self.read_unit(&source, place, &mut unit, worker);
+                opened = Some((&place.object, source));
                 match read.map_err(|error| error.at_object(&place.object).at_offset(place.range.start))? {
                     Some(()) => continue,
                     None if place.must_exist => return Err(absent_object(&place.object)),
@@ -169,7 +188,7 @@ impl Reading<'_> {
     /// Reads the bytes of a unit, straight into the result where that can be; `None` when there is no such object.
     fn read_unit(
         &self,
-        reader: &dyn ReadAt,
+        source: &Source<'_>,
         place: &Place,
         unit: &mut Unit<'_>,
         worker: &mut Worker,
@@ -178,19 +197,43 @@ impl Reading<'_> {
         let is_direct = self.copier().is_plain() && !self.bound.repairs();
         if let Some(run) = unit.target.part.run_mut().filter(|_| is_direct) {
             let wanted = run.get_mut(..readable).unwrap_or_default();
-            let read = self.count_read(reader.read_at(place.range.start, wanted)?);
+            let read = self.read_at(source, place.range.start, wanted)?;
             return read.map(|read| self.pad(run, read)).transpose();
         }
         let stored = sized(&mut worker.decoded, unit.len);
         let wanted = stored.get_mut(..readable).unwrap_or_default();
-        let read = self.count_read(reader.read_at(place.range.start, wanted)?);
+        let read = self.read_at(source, place.range.start, wanted)?;
         read.map(|read| self.copy_stored(&mut unit.target.part, stored, read)).transpose()
+    }
+
+    fn read_at(&self, source: &Source<'_>, offset: u64, buffer: &mut [u8]) -> Result<Option<usize>> {
+        match source {
+            Source::AtHand(bytes) => Ok(Some(copy_at(bytes, offset, buffer))),
+            Source::Opened(reader) => Ok(self.count_read(reader.read_at(offset, buffer)?)),
+        }
     }
 
     fn count_read(&self, read: Option<usize>) -> Option<usize> {
         self.context.shared.counters.fetched(read.unwrap_or(0));
         read
     }
+}
+
+/// What runs of an object are read from.
+enum Source<'a> {
+    /// All of its bytes.
+    AtHand(Bytes),
+    Opened(Box<dyn ReadAt + 'a>),
+}
+
+/// Copies the bytes from an offset on, as many as there are.
+fn copy_at(bytes: &[u8], offset: u64, buffer: &mut [u8]) -> usize {
+    let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
+    let len = rest.len().min(buffer.len());
+    if let (Some(to), Some(from)) = (buffer.get_mut(..len), rest.get(..len)) {
+        to.copy_from_slice(from);
+    }
+    len
 }
 
 /// Runs of one object that are closer than this are read as one. A store tells the gap for reads that each open the

@@ -1,6 +1,6 @@
 //! A view of a local store: it reads at once, so that no step is ever run twice.
 use super::{EncodedPart, check_len};
-use crate::cache::resolve;
+use crate::cache::{FRONT, resolve};
 use crate::drive::Context;
 use bytes::Bytes;
 use ncirrus_layout::{Blob, Error, Limits, Listing, Memo, ObjectId, Step, VariableRef, View, Want};
@@ -23,13 +23,21 @@ impl<'a> BlockingView<'a> {
     fn fetch(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>, Error> {
         let snapshot = &self.context.snapshot;
         snapshot.check_store(object)?;
-        let Some(blob) = self.read_limited(object, want)? else {
+        if let Some(blob) = snapshot.fronts.find(object, want) {
+            return Ok(Some(blob));
+        }
+        let front = front_of(want);
+        let Some(blob) = self.read_limited(object, front.as_ref().unwrap_or(want))? else {
             self.context.fetched(0);
             return Ok(None);
         };
         self.context.fetched(blob.bytes.len());
         snapshot.check(object, &blob.tag)?;
-        Ok(Some(blob))
+        if front.is_none() {
+            return Ok(Some(blob));
+        }
+        snapshot.fronts.keep(object, &blob);
+        Ok(Some(snapshot.fronts.find(object, want).unwrap_or(blob)))
     }
 
     fn read_limited(&self, object: &ObjectId, want: &Want) -> Result<Option<Blob>, Error> {
@@ -55,6 +63,14 @@ impl<'a> BlockingView<'a> {
                 self.store.read(object, want)
             }
         }
+    }
+}
+
+/// The first bytes, which are read at once where a format begins to parse.
+fn front_of(want: &Want) -> Option<Want> {
+    match want {
+        Want::Parse(range) if range.start == 0 && range.end <= FRONT => Some(Want::Parse(0..FRONT)),
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What reading aggregations costs does not depend on what is not read.
 use super::made::{Made, value};
 use crate::support::{open, session, temp, values};
-use ncirrus::{Selection, Session, Values};
+use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, Selection, Session, Values};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -51,6 +51,36 @@ fn very_many_fragments_are_listed_some_at_a_time_and_their_entries_fetched_once(
     assert!(steps.eq((0..COUNT).map(|number| (number, 2 * number))));
     let (bytes, size) = (session.statistics().bytes_fetched, std::fs::metadata(made.path()).unwrap().len());
     assert!(bytes < 2 * size, "{bytes} bytes of a file of {size}");
+}
+
+/// A file of `v(time)` in a format.
+fn fragment(path: &Path, kind: Kind, numbers: &[f64]) {
+    let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
+    let dataset = Dataset::create_with(path.to_str().unwrap(), &options, &session()).unwrap();
+    let root = dataset.root();
+    root.add_dimension("time", DimensionLen::Fixed(numbers.len() as u64)).unwrap();
+    root.add_variable("v", Atomic::Double, &["time"]).unwrap().write_all(numbers).unwrap();
+    dataset.close().unwrap();
+}
+
+/// Reads of files that opening an aggregation of so many and reading all of it takes.
+fn reads_of_all(kind: Kind, count: u64) -> u64 {
+    let (_folder, root) = temp();
+    let made = Made::master_only(&root, count, 4, &session());
+    for (number, numbers) in made.due().chunks(4).enumerate() {
+        fragment(&made.fragment_path(number as u64), kind, numbers);
+    }
+    let session = session();
+    let dataset = open(&made.path(), &session).unwrap();
+    assert_eq!(values(&dataset.variable("v").unwrap()).unwrap(), Values::Double(made.due()));
+    session.statistics().requests
+}
+
+#[test]
+fn a_small_fragment_is_read_once_metadata_and_values_together() {
+    for kind in [Kind::Nc3, Kind::Nc4] {
+        assert_eq!(reads_of_all(kind, 60) - reads_of_all(kind, 30), 30, "{kind:?}");
+    }
 }
 
 fn open_files(folder: &Path) -> Option<usize> {
