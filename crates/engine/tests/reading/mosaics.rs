@@ -298,24 +298,33 @@ fn cycles_end_and_depth_is_bounded() {
 }
 
 #[test]
-fn values_are_converted_and_stop_at_the_bounds() {
+fn values_of_sources_stop_at_the_bounds_and_constants_must_fit() {
     let mut makers = Makers::default();
     makers.add_array("whole", "s", &Array::new(&[3], &[3]));
     let tiles = vec![
         Tile { region: region(&[0], &[3]), source: from(None, "/s", region(&[0], &[3])) },
-        Tile { region: region(&[3], &[1]), source: TileSource::Constant(Values::Double(vec![-1e9])) },
-        Tile { region: region(&[4], &[1]), source: TileSource::Constant(Values::Double(vec![f64::NAN])) },
+        Tile { region: region(&[3], &[1]), source: TileSource::Constant(Values::Double(vec![-2.5])) },
+        Tile { region: region(&[4], &[1]), source: TileSource::Constant(Values::Double(vec![-1e9])) },
+        Tile { region: region(&[5], &[1]), source: TileSource::Constant(Values::Double(vec![f64::NAN])) },
     ];
-    let source = mosaic(&[5], Values::Byte(vec![7]), tiles);
-    makers.add("whole", "v", Atomic::Byte.into(), &[5], source);
+    let source = mosaic(&[6], Values::Byte(vec![7]), tiles);
+    makers.add("whole", "v", Atomic::Byte.into(), &[6], source);
     let text = vec![Tile { region: region(&[0], &[3]), source: from(None, "/s", region(&[0], &[3])) }];
     let source = mosaic(&[3], Values::Char(vec![0]), text);
     makers.add("whole", "w", Atomic::Char.into(), &[3], source);
     let (library, store) = makers.finish();
     let session = Session::builder().build().unwrap();
     let dataset = open_in(&session, store.shared(), &library, "whole");
-    let values = session.block_on(dataset.read(variable(&dataset, "/v"), &Selection::all(&[5]))).unwrap();
-    assert_eq!(values, Values::Byte(vec![127, 127, 127, -128, 0]));
+    let read = |start: u64, count: u64| {
+        let selection = Selection::slab(&[start], &[count]);
+        session.block_on(dataset.read(variable(&dataset, "/v"), &selection))
+    };
+    assert_eq!(read(0, 4).unwrap(), Values::Byte(vec![127, 127, 127, -2]));
+    for (at, told) in [(4, "-1000000000"), (5, "NaN")] {
+        let error = read(at, 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Malformed);
+        assert!(error.message().contains(told) && error.message().contains("byte"), "{error}");
+    }
     let error = session.block_on(dataset.read(variable(&dataset, "/w"), &Selection::all(&[3]))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Malformed);
 }
