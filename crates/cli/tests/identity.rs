@@ -101,7 +101,8 @@ fn a_code_is_asked_for_on_a_terminal_alone() {
     let output = run(home.path(), &[], &["info", "s3://bucket/key#aws.profile=code"]);
     assert!(!output.status.success());
     let error = text(&output.stderr);
-    let why = "role arn wants a code of device (mfa_serial): standard input is no terminal on which to ask for it";
+    let why =
+        "role arn wants a code of device (mfa_serial): standard input is no terminal on which to ask for it";
     assert_eq!(error.matches(why).count(), 1, "{error}");
 }
 

@@ -33,7 +33,7 @@ struct Seen {
 }
 
 /// How long nobody must have asked for anything before all are answered.
-const QUIET: Duration = Duration::from_millis(25);
+const QUIET: Duration = Duration::from_millis(100);
 
 impl Far {
     pub(crate) fn new(inner: MemoryStore) -> Self {
