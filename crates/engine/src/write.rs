@@ -217,7 +217,6 @@ impl Writer {
     async fn define(&self) -> Result<()> {
         let _one = self.defining.lock().await;
         let Some(model) = self.definitions().pending() else { return Ok(()) };
-        self.ask_for_conditions()?;
         // Cells may be cut otherwise from here on: what is staged is placed as it was cut.
         self.flush_all().await?;
         self.landed().await?;
@@ -229,6 +228,7 @@ impl Writer {
             }
         };
         self.definitions().accept();
+        self.ask_for_conditions()?;
         self.put(puts).await
     }
 
