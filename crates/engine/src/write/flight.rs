@@ -53,9 +53,9 @@ impl Flight {
         // Nothing of the session may be part of it: the last of it cannot end on a thread of its own network.
         let (store, turns) = (Arc::clone(output.store()), output.turns());
         output.network()?.spawn(async move {
-            let done = ticket.state.carry_out(store.as_ref(), &turns, puts).await;
+            ticket.carry_out(store.as_ref(), &turns, puts).await;
             drop(held);
-            ticket.land(done);
+            ticket.land();
         });
         Ok(())
     }
@@ -75,6 +75,11 @@ impl Flight {
         lock(&self.0.failure).take()
     }
 
+    /// Begins nothing more.
+    pub(super) fn end(&self) {
+        self.0.ended.store(true, Ordering::Release);
+    }
+
     async fn until(&self, enough: impl Fn(&UnderWay) -> bool) {
         loop {
             let mut landed = pin!(self.0.landed.notified());
@@ -89,7 +94,7 @@ impl Flight {
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        self.0.ended.store(true, Ordering::Release);
+        self.end();
         if may_block() || Handle::try_current().is_err() {
             block_on(self.landed());
         }
@@ -105,11 +110,22 @@ impl Ticket {
         Self { state: Arc::clone(state), var, bytes, is_done: false }
     }
 
-    fn land(mut self, done: Result<()>) {
-        self.is_done = true;
-        if let Err(error) = done {
-            self.state.fail(self.var, error);
+    /// Carries out changes, each when it is its turn among all requests to the store. A failure is known before the turn
+    /// is over: nobody else begins.
+    async fn carry_out(&self, store: &dyn Store, turns: &Semaphore, puts: Vec<Put>) {
+        for put in puts {
+            let _turn = turns.acquire().await;
+            if self.state.ended.load(Ordering::Acquire) {
+                return;
+            }
+            if let Err(error) = change_object(store, put).await {
+                return self.state.fail(self.var, error);
+            }
         }
+    }
+
+    fn land(mut self) {
+        self.is_done = true;
     }
 }
 
@@ -128,18 +144,6 @@ impl Drop for Ticket {
 }
 
 impl State {
-    /// Carries out changes, each when it is its turn among all requests to the store.
-    async fn carry_out(&self, store: &dyn Store, turns: &Semaphore, puts: Vec<Put>) -> Result<()> {
-        for put in puts {
-            let _turn = turns.acquire().await;
-            if self.ended.load(Ordering::Acquire) {
-                break;
-            }
-            change_object(store, put).await?;
-        }
-        Ok(())
-    }
-
     fn fail(&self, var: VarId, error: Error) {
         if !self.ended.swap(true, Ordering::AcqRel) {
             *lock(&self.failure) = Some((var, error));

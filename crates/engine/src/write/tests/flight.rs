@@ -109,6 +109,27 @@ fn chunks(count: u64) -> (Selection, Values) {
     (slab(&[0, 0], &[3 * count, 3]), Values::Int((0..i32::try_from(9 * count).unwrap()).collect()))
 }
 
+/// Chunks of a variable that wait at the gate.
+struct Sent {
+    store: Arc<Gated>,
+    place: Place,
+    writer: Writer,
+    var: VarId,
+    selection: Selection,
+    values: Values,
+}
+
+/// Writes so many chunks, and waits until as many of them as the store takes are at the gate.
+fn sent(count: u64) -> Sent {
+    let (store, place) = far();
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
+    let (selection, values) = chunks(count);
+    place.run(writer.write(var, &selection, &values)).unwrap();
+    store.wait_for(usize::try_from(count).unwrap().min(4));
+    Sent { store, place, writer, var, selection, values }
+}
+
 #[test]
 fn chunks_of_one_write_are_on_their_way_while_the_next_is_encoded() {
     let (store, place) = far();
@@ -129,12 +150,7 @@ fn chunks_of_one_write_are_on_their_way_while_the_next_is_encoded() {
 
 #[test]
 fn no_more_are_under_way_than_the_store_takes() {
-    let (store, place) = far();
-    let writer = place.create();
-    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
-    let (selection, values) = chunks(20);
-    place.run(writer.write(var, &selection, &values)).unwrap();
-    store.wait_for(4);
+    let Sent { store, place, writer, var, selection, values } = sent(20);
     assert_eq!(store.begun.load(Ordering::SeqCst), 4, "of 20 chunks");
     store.open();
     place.run(writer.close()).unwrap();
@@ -164,12 +180,7 @@ fn no_more_bytes_are_under_way_than_the_memory_allows() {
 
 #[test]
 fn what_is_on_its_way_is_read_when_it_has_landed() {
-    let (store, place) = far();
-    let writer = place.create();
-    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
-    let (selection, values) = chunks(2);
-    place.run(writer.write(var, &selection, &values)).unwrap();
-    store.wait_for(2);
+    let Sent { store, place, writer, var, selection, values } = sent(2);
     std::thread::scope(|scope| {
         let read = scope.spawn(|| place.run(writer.read(var, &selection)));
         store.open();
@@ -179,19 +190,14 @@ fn what_is_on_its_way_is_read_when_it_has_landed() {
 
 #[test]
 fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() {
-    let (store, place) = far();
-    let writer = place.create();
-    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
-    let (selection, values) = chunks(20);
-    place.run(writer.write(var, &selection, &values)).unwrap();
-    store.wait_for(4);
+    let Sent { store, place, writer, var, selection, values } = sent(20);
     store.broken.store(true, Ordering::SeqCst);
     store.open();
     let error = place.run(writer.sync()).unwrap_err();
     assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, "no more room"));
     assert!(error.place().object.is_some(), "{error:?}");
     assert_eq!(error.place().path.as_deref(), Some("/v"));
-    assert!(store.begun.load(Ordering::SeqCst) < 20, "nothing more is begun after a failure");
+    assert_eq!(store.begun.load(Ordering::SeqCst), 4, "nothing more is begun after a failure");
     let again = place.run(writer.write(var, &selection, &values)).unwrap_err();
     assert_eq!(again.kind(), ErrorKind::Denied);
     assert!(again.message().contains("can only be dropped"), "{again:?}");
@@ -201,12 +207,8 @@ fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() 
 
 #[test]
 fn a_writer_that_is_dropped_begins_no_more_and_waits_for_what_has_begun() {
-    let (store, place) = far();
-    let writer = place.create();
-    let var = place.add(&writer, "v", Atomic::Int, &[3], true);
-    let (selection, values) = chunks(20);
-    place.run(writer.write(var, &selection, &values)).unwrap();
-    store.wait_for(4);
+    let Sent { store, place: _place, writer, .. } = sent(20);
+    writer.flight.end();
     std::thread::scope(|scope| {
         let dropped = scope.spawn(|| drop(writer));
         std::thread::sleep(Duration::from_millis(50));
@@ -214,6 +216,5 @@ fn a_writer_that_is_dropped_begins_no_more_and_waits_for_what_has_begun() {
         store.open();
         dropped.join().unwrap();
     });
-    assert_eq!(store.put.load(Ordering::SeqCst), store.begun.load(Ordering::SeqCst));
-    assert!(store.begun.load(Ordering::SeqCst) < 20);
+    assert_eq!((store.begun.load(Ordering::SeqCst), store.put.load(Ordering::SeqCst)), (4, 4));
 }
