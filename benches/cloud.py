@@ -13,6 +13,8 @@ import numpy as np
 
 peer, case, endpoint, runs = sys.argv[1:]
 os.environ.update(AWS_EC2_METADATA_DISABLED="true", AWS_REGION="us-east-1")
+# Stores made by this process so far.
+made = 0
 SHAPE, CHUNK = (128, 1024, 1024), (1, 1024, 1024)
 KEYS = {"series": (slice(None), 517, 301), "read": (slice(None),) * 3}
 
@@ -20,6 +22,13 @@ KEYS = {"series": (slice(None), 517, 301), "read": (slice(None),) * 3}
 def lacks(why=""):
     print(f"{peer} {case}: {why}", file=sys.stderr)
     sys.exit(3)
+
+
+def target():
+    """Where to write: a new place each time, or always the same."""
+    global made
+    made += 1
+    return f"{peer}-{os.getpid()}-{made}.zarr" if case == "create" else f"{peer}.zarr"
 
 
 def store(name, read_only):
@@ -46,11 +55,11 @@ def with_zarr():
     if case == "open":
         group = zarr.open_group(store("open.zarr", True), mode="r", zarr_format=2, use_consolidated=True)
         found = sum(1 for _, array in group.arrays() if array.attrs.asdict() is not None)
-    elif case == "write":
+    elif case in ("create", "write"):
         import numcodecs
 
         array = zarr.create_array(
-            store(f"{peer}.zarr", False), name="v", shape=SHAPE, chunks=CHUNK, dtype="f4", zarr_format=2,
+            store(target(), False), name="v", shape=SHAPE, chunks=CHUNK, dtype="f4", zarr_format=2,
             overwrite=True, filters=None, compressors=numcodecs.Zstd(level=3))
         array[...] = values
         return
@@ -63,12 +72,12 @@ def with_zarr():
 def with_xarray():
     import xarray
 
-    if case == "write":
+    if case in ("create", "write"):
         import numcodecs
 
         data = xarray.Dataset({"v": (("t", "y", "x"), values)})
         encoding = {"v": {"chunks": CHUNK, "compressor": numcodecs.Zstd(level=3)}}
-        data.to_zarr(store(f"{peer}.zarr", False), mode="w", zarr_format=2, encoding=encoding, consolidated=True)
+        data.to_zarr(store(target(), False), mode="w", zarr_format=2, encoding=encoding, consolidated=True)
         return
     name = "open.zarr" if case == "open" else "data.zarr"
     data = xarray.open_zarr(
@@ -92,9 +101,9 @@ def with_tensorstore():
 
     if case == "open":
         lacks("no groups")
-    if case == "write":
+    if case in ("create", "write"):
         metadata = {"shape": SHAPE, "chunks": CHUNK, "dtype": "<f4", "compressor": {"id": "zstd", "level": 3}}
-        new = spec("tensorstore.zarr/v/") | {"metadata": metadata}
+        new = spec(f"{target()}/v/") | {"metadata": metadata}
         ts.open(new, create=True, delete_existing=True, context=context).result().write(values).result()
         return
     ts.open(spec("data.zarr/v/"), open=True, read=True, context=context).result()[KEYS[case]].read().result()
@@ -104,7 +113,7 @@ makers = {"xarray": with_xarray, "zarr": with_zarr, "tensorstore": with_tensorst
 work = makers[peer.split("-")[0]]
 try:
     values = None
-    if case == "write":
+    if case in ("create", "write"):
         random = np.random.default_rng(1)
         rows = 280 + 20 * np.sin(np.arange(1024) / 163)[:, None] + 5 * np.cos(np.arange(1024) / 97)[None, :]
         values = np.empty(SHAPE, "f4")

@@ -1,6 +1,7 @@
 //! A Zarr store far away: `ncirrus-bench cloud WHO CASE ENDPOINT RUNS`; WHO is `ncirrus` or `limit`, ENDPOINT the
 //! address that `ncirrus-bench s3 FOLDER MILLISECONDS` prints, CASE one of `open` (all metadata of 1,000 variables,
-//! consolidated), `series` (one point of 128 chunks), `read` (512 MiB, zstd), `write` (the same).
+//! consolidated), `series` (one point of 128 chunks), `read` (512 MiB, zstd), `create` (the same at a new place), `write`
+//! (the same over what is there).
 //!
 //! `ncirrus-bench cloud make FOLDER` makes what is read, in the bucket `bench` of a folder that the server serves.
 use crate::data::{POINT, SHAPE, STEP, codecs, field};
@@ -75,6 +76,10 @@ fn ours(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failur
             let values = field();
             timed(runs, || write("zstd", "s3://bench/ours.zarr", &values, &session()?))
         }
+        "create" => {
+            let values = field();
+            timed(runs, || write("zstd", &format!("s3://bench/{}", new("ours")), &values, &session()?))
+        }
         other => Err(format!("unknown case {other:?}").into()),
     }
 }
@@ -99,7 +104,11 @@ fn limit(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failu
         }
         "write" => {
             let values = field();
-            timed(runs, || put(endpoint, &chain, &values))
+            timed(runs, || put(endpoint, &chain, &values, "limit.zarr"))
+        }
+        "create" => {
+            let values = field();
+            timed(runs, || put(endpoint, &chain, &values, &new("limit")))
         }
         other => Err(format!("unknown case {other:?}").into()),
     }
@@ -117,12 +126,18 @@ fn fetch(endpoint: &str, chain: &CodecChain, out: &mut [f32]) -> Result<(), Fail
     })
 }
 
-fn put(endpoint: &str, chain: &CodecChain, values: &[f32]) -> Result<(), Failure> {
+/// The name of a store that is not there yet.
+fn new(who: &str) -> String {
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    format!("{who}-{}-{}.zarr", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))
+}
+
+fn put(endpoint: &str, chain: &CodecChain, values: &[f32], store: &str) -> Result<(), Failure> {
     let cores = Cores::new()?;
     on_connections(endpoint, 128, |client, number, scratch| {
         let bytes: &[u8] = bytemuck::cast_slice(&values[number * STEP..(number + 1) * STEP]);
         let body = cores.with(|| chain.encode(bytes, scratch))?.0;
-        client.put(&format!("bench/limit.zarr/v/{number}.0.0"), &body)
+        client.put(&format!("bench/{store}/v/{number}.0.0"), &body)
     })
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 /// Milliseconds that the server waits before each answer.
 const LATENCY: &str = "50";
-const CASES: [&str; 4] = ["open", "series", "read", "write"];
+const CASES: [&str; 5] = ["open", "series", "read", "create", "write"];
 const PROGRAMS: [&str; 7] =
     ["limit", "ncirrus", "xarray-s3fs", "xarray-obstore", "zarr-s3fs", "zarr-obstore", "tensorstore"];
 
