@@ -219,7 +219,6 @@ impl Writer {
         let Some(model) = self.definitions().pending() else { return Ok(()) };
         // Cells may be cut otherwise from here on: what is staged is placed as it was cut.
         self.flush_all().await?;
-        self.landed().await?;
         let puts = match self.try_define(&model).await {
             Ok(puts) => puts,
             Err(error) => {

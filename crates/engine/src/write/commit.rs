@@ -13,13 +13,11 @@ impl Writer {
     pub(super) async fn commit(&self) -> Result<()> {
         self.complete_cut_cells().await?;
         self.flush_all().await?;
-        self.landed().await?;
         for var in self.model().variables() {
             if lock(&self.placer).needs_fill(var) {
                 self.fill_unwritten(var).await?;
             }
         }
-        self.landed().await?;
         let model = translated(&self.model(), &self.abilities, self.session.registry())?;
         let model = self.completed(&model)?;
         let phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;

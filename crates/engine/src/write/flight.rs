@@ -2,6 +2,7 @@
 //! ones are encoded. A write returns when its chunks are encoded; whatever relies on them being there waits for them to
 //! land: changes of definitions, and commits. A cell stays locked until its chunk has landed, so that whoever reads it
 //! or writes it again waits, too.
+use super::lock;
 use super::put::{Output, bytes_of, change_object};
 use super::stage::Held;
 use crate::session::{block_on, may_block};
@@ -10,7 +11,7 @@ use ncirrus_model::VarId;
 use ncirrus_store::Store;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
 
@@ -149,8 +150,4 @@ impl State {
             *lock(&self.failure) = Some((var, error));
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -407,12 +407,13 @@ impl Writer {
         self.flush(cells, guarded).await
     }
 
-    /// Puts everything that is staged.
+    /// Puts everything that is staged, and waits for everything that is under way.
     pub(super) async fn flush_all(&self) -> Result<()> {
         let mut guarded = Guarded::new(self);
         let flushed = self.flush_windows(&mut guarded).await;
         let landed = guarded.landed().await;
-        flushed.and(landed)
+        flushed.and(landed)?;
+        self.landed().await
     }
 
     async fn flush_windows<'a>(&'a self, guarded: &mut Guarded<'a>) -> Result<()> {
@@ -429,9 +430,7 @@ impl Writer {
         }
         Ok(())
     }
-}
 
-impl Writer {
     /// Waits until there is room for another window beside what is under way.
     ///
     /// # Errors
