@@ -137,22 +137,10 @@ fn tiles_are_added_to_a_grid() {
     assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..5)));
 }
 
-fn run(bench: &Bench, number: u32) -> String {
-    bench.changed_field(&format!("r{number}.nc"), 0..2, |dataset| {
-        let member = dataset.root().add_variable("member", Atomic::Int, &[]).unwrap();
-        member.write_all(&[number]).unwrap();
-        let tas = dataset.variable("tas").unwrap();
-        text(&tas, "coordinates", "height member");
-        let values: Vec<f64> =
-            doubles(&(0..2)).iter().map(|value| value + f64::from(number) * 100.0).collect();
-        tas.write_all(&values).unwrap();
-    })
-}
-
 #[test]
 fn members_are_added_along_a_new_axis() {
     let bench = Bench::new();
-    let files = [3, 1, 4, 2].map(|number| run(&bench, number));
+    let files = [3, 1, 4, 2].map(|number| bench.member(number));
     let options = AggregateOptions { new_axis: Some("member".into()), sort: true, ..Default::default() };
     check_all(&bench, &files, &options);
     // The axis is told by the files, which lack it.

@@ -65,6 +65,19 @@ impl Bench {
         dataset.close().unwrap();
         url
     }
+
+    /// A member of an ensemble: two days, a hundred more for each number, which is a scalar coordinate.
+    pub(crate) fn member(&self, number: u32) -> String {
+        self.changed_field(&format!("r{number}.nc"), 0..2, |dataset| {
+            let member = dataset.root().add_variable("member", Atomic::Int, &[]).unwrap();
+            member.write_all(&[number]).unwrap();
+            let tas = dataset.variable("tas").unwrap();
+            text(&tas, "coordinates", "height member");
+            let values: Vec<f64> =
+                doubles(&(0..2)).iter().map(|value| value + f64::from(number) * 100.0).collect();
+            tas.write_all(&values).unwrap();
+        })
+    }
 }
 
 pub(crate) fn master(convention: Convention, kind: Kind) -> MasterOptions {

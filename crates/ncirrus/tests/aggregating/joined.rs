@@ -194,18 +194,7 @@ fn files_are_tiles_of_a_grid() {
 fn each_file_is_a_step_of_a_new_axis() {
     for convention in CONVENTIONS {
         let bench = Bench::new();
-        let run = |number: u32| {
-            bench.changed_field(&format!("r{number}.nc"), 0..2, |dataset| {
-                let member = dataset.root().add_variable("member", Atomic::Int, &[]).unwrap();
-                member.write_all(&[number]).unwrap();
-                let tas = dataset.variable("tas").unwrap();
-                text(&tas, "coordinates", "height member");
-                let values: Vec<f64> =
-                    doubles(&(0..2)).iter().map(|value| value + f64::from(number) * 100.0).collect();
-                tas.write_all(&values).unwrap();
-            })
-        };
-        let files = [run(3), run(1), run(2)];
+        let files = [3, 1, 2].map(|number| bench.member(number));
         let options =
             AggregateOptions { new_axis: Some("member".into()), sort: true, ..AggregateOptions::default() };
         let target = bench.path("m.nca");
