@@ -17,7 +17,8 @@ pub(super) struct Asked<'a> {
 
 /// Names of profiles that mean nobody.
 const NOBODY: [&str; 3] = ["no", "none", "anonymous"];
-const DEFAULT: &str = "default";
+/// The profile that is used where none is named.
+pub(super) const DEFAULT: &str = "default";
 
 impl Asked<'_> {
     pub(super) fn resolve(&self) -> Result<Identity> {
@@ -89,7 +90,12 @@ impl Asked<'_> {
             let credentials = Told::new(source.to_string(), why);
             Ok((source, credentials, is_chosen))
         };
-        if let Some((source, why)) = self.given()? {
+        // A profile that the URL names goes before what the alias says.
+        let given = match self.fragment.profile() {
+            Some(_) => self.of_program()?,
+            None => self.given()?,
+        };
+        if let Some((source, why)) = given {
             return told(source, why, true);
         }
         if let Some(nobody) = nobody {
@@ -102,6 +108,9 @@ impl Asked<'_> {
             && let Some(source) = self.of_profile(&profile.value)?
         {
             return told(source, format!("profile {:?}: {}", profile.value, profile.why), true);
+        }
+        if let Some((source, why)) = self.of_alias()? {
+            return told(source, why, true);
         }
         match self.chain()? {
             Some((source, why)) => told(source, why, profile.is_some()),
@@ -117,6 +126,10 @@ impl Asked<'_> {
 
     /// What the program or the alias says.
     fn given(&self) -> Result<Option<(Source, String)>> {
+        self.of_program().and_then(|given| given.map_or_else(|| self.of_alias(), |given| Ok(Some(given))))
+    }
+
+    fn of_program(&self) -> Result<Option<(Source, String)>> {
         if self.options.credentials == Credentials::Anonymous {
             return Ok(Some((Source::Nobody, "the program".to_owned())));
         }
@@ -130,6 +143,10 @@ impl Asked<'_> {
         if setting("aws_skip_signature").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
             return Ok(Some((Source::Nobody, "the program".to_owned())));
         }
+        Ok(None)
+    }
+
+    fn of_alias(&self) -> Result<Option<(Source, String)>> {
         let Some((alias, host)) = self.host() else { return Ok(None) };
         let why = format!("alias {alias:?} in {}", host.origin);
         if host.anonymous {

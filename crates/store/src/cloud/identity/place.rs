@@ -1,7 +1,7 @@
 //! Region and server of a bucket, and who pays.
 use super::super::profile::Section;
 use super::Told;
-use super::amazon::Asked;
+use super::amazon::{Asked, DEFAULT};
 use crate::config::{Key, Origin, endpoint};
 use ncirrus_layout::{Error, Result};
 
@@ -27,13 +27,12 @@ impl Asked<'_> {
         {
             return Told::new(region.as_str(), format!("alias {alias:?} in {}", host.origin));
         }
-        let of_profile = || {
-            let name = profile?;
-            let found = self.profiles.find(Section::Profile, &name.value)?;
+        let of_profile = |name: &str| {
+            let found = self.profiles.find(Section::Profile, name)?;
             let key = ["region", "aws_region"].into_iter().find(|key| found.value(key).is_some())?;
-            Some(Told::new(found.value(key)?, format!("profile {:?} in {}", name.value, found.origin(key))))
+            Some(Told::new(found.value(key)?, format!("profile {name:?} in {}", found.origin(key))))
         };
-        if let Some(told) = of_profile().filter(|_| is_named) {
+        if let Some(told) = profile.filter(|_| is_named).and_then(|name| of_profile(&name.value)) {
             return told;
         }
         let settings = self.settings();
@@ -45,7 +44,7 @@ impl Asked<'_> {
         if let Some(region) = settings.text(Key::Region) {
             return Told::new(region, settings.told(Key::Region));
         }
-        of_profile()
+        of_profile(DEFAULT)
             .unwrap_or_else(|| Told::new(USUAL, "nobody says another; the bucket may answer with its own"))
     }
 

@@ -55,7 +55,7 @@ const RC: (&str, &str) = (".ncrc", "AWS.PROFILE=two\nAWS.REGION=rc-1\n");
 #[rstest]
 #[case("s3://b/k#aws.profile=one", true, &[("AWS_PROFILE", "sso")], "access key ***ONE1", "aws.profile of the url", "eu-west-1", false)]
 #[case("s3://b/k#mode=bytes,awsprofile=one", true, &[], "access key ***ONE1", "awsprofile of the url", "eu-west-1", false)]
-#[case("s3://b/k#aws.profile=code", false, &[], "role a taken on by access key ***ONE1, with a code of m", "aws.profile of the url", "us-east-1", false)]
+#[case("s3://b/k#aws.profile=code", false, &[], "role a taken on by access key ***ONE1, with a code of m", "aws.profile of the url", "eu-north-1", false)]
 #[case("s3://b/k", true, &[("AWS_PROFILE", "one")], "access key ***TWO2 with a session token", "AWS.PROFILE in ~/.ncrc:1", "rc-1", false)]
 #[case("s3://b/k", false, &[("AWS_PROFILE", "one")], "access key ***ONE1", "AWS_PROFILE", "eu-west-1", false)]
 #[case("s3://b/k", false, &[], "access key ***AULT", "profile \"default\" in", "eu-north-1", true)]
@@ -64,12 +64,12 @@ const RC: (&str, &str) = (".ncrc", "AWS.PROFILE=two\nAWS.REGION=rc-1\n");
 #[case("s3://b/k", false, &[KEYS[0], KEYS[1], ("AWS_REGION", "env-1"), ("AWS_DEFAULT_REGION", "env-2")], "access key ***ENVI", "AWS_ACCESS_KEY_ID", "env-1", true)]
 #[case("https://b.s3.host-1.amazonaws.com/k#aws.region=url-1", false, &[], "access key ***AULT", "profile", "host-1", true)]
 #[case("s3://b/k#aws.profile=one&aws.region=url-1", true, &[("AWS_REGION", "env-1")], "access key ***ONE1", "profile \"one\"", "url-1", false)]
-#[case("s3://b/k#aws.profile=role", false, &[], "role arn:aws:iam::1:role/r taken on by access key ***ONE1", "profile \"role\"", "us-east-1", false)]
-#[case("s3://b/k#aws.profile=sso", false, &[], "role reader of account 12 by single sign-on", "profile \"sso\"", "us-east-1", false)]
-#[case("s3://b/k#aws.profile=program", false, &[], "the program /bin/keys", "profile \"program\"", "us-east-1", false)]
+#[case("s3://b/k#aws.profile=role", false, &[], "role arn:aws:iam::1:role/r taken on by access key ***ONE1", "profile \"role\"", "eu-north-1", false)]
+#[case("s3://b/k#aws.profile=sso", false, &[], "role reader of account 12 by single sign-on", "profile \"sso\"", "eu-north-1", false)]
+#[case("s3://b/k#aws.profile=program", false, &[], "the program /bin/keys", "profile \"program\"", "eu-north-1", false)]
 #[case("s3://b/k#aws.profile=none", true, &KEYS, "nobody: requests are not signed", "aws.profile of the url", "rc-1", false)]
-#[case("s3://b/k#aws.profile=no", false, &KEYS, "nobody: requests are not signed", "aws.profile of the url", "us-east-1", false)]
-#[case("s3://b/k", false, &[("AWS_PROFILE", "anonymous")], "nobody: requests are not signed", "AWS_PROFILE", "us-east-1", false)]
+#[case("s3://b/k#aws.profile=no", false, &KEYS, "nobody: requests are not signed", "aws.profile of the url", "eu-north-1", false)]
+#[case("s3://b/k", false, &[("AWS_PROFILE", "anonymous")], "nobody: requests are not signed", "AWS_PROFILE", "eu-north-1", false)]
 #[case("s3://b/k", false, &[KEYS[0], KEYS[1], ("AWS_NO_SIGN_REQUEST", "true")], "nobody: requests are not signed", "AWS_NO_SIGN_REQUEST", "eu-north-1", false)]
 #[case("s3://b/k#aws.profile=empty", false, &KEYS, "access key ***ENVI", "AWS_ACCESS_KEY_ID", "eu-west-3", false)]
 fn whose_name_is_used_and_why(
@@ -199,6 +199,38 @@ fn aliases_bring_their_own_keys() {
     assert!(identity("s3://open/b/k", &options).unwrap().anonymous);
     let same_server = identity("http://store:9000/b/k#mode=s3", &options).unwrap();
     assert_eq!(same_server.credentials.value, "access key ***TORE");
+}
+
+#[rstest]
+#[case("s3://store/b/k#aws.profile=one", "access key ***ONE1", "profile \"one\": aws.profile of the url")]
+#[case(
+    "s3://store/b/k#mode=s3,awsprofile=none",
+    "nobody: requests are not signed",
+    "profile \"none\": awsprofile of the url"
+)]
+#[case(
+    "http://store:9000/b/k#mode=s3&aws.profile=one",
+    "access key ***ONE1",
+    "profile \"one\": aws.profile of the url"
+)]
+#[case("s3://open/b/k#aws.profile=one", "access key ***ONE1", "profile \"one\": aws.profile of the url")]
+#[case(
+    "s3://store/b/k#aws.profile=empty",
+    "access key ***TORE",
+    "alias \"store\" in ~/.config/ncirrus/config.toml:2"
+)]
+fn a_profile_in_the_url_goes_before_the_keys_of_the_alias(
+    #[case] address: &str,
+    #[case] credentials: &str,
+    #[case] why: &str,
+) {
+    let home = home(&[(".config/ncirrus/config.toml", TOML), AWS[0], AWS[1]]);
+    let found = identity(address, &options(&home, &KEYS)).unwrap();
+    assert_eq!(
+        (found.credentials.value.as_str(), shown(&found.credentials.why, &home).as_str()),
+        (credentials, why)
+    );
+    assert!(!found.unsigned_retry);
 }
 
 #[test]
