@@ -114,7 +114,8 @@ impl Signs {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let is_conditional = depends(&mut request);
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        if is_read && self.learnt.facts().is_public {
+        // Somebody else of the session may have learnt it: a name that was chosen is used all the same.
+        if is_read && self.unsigned_retry && self.learnt.facts().is_public {
             return self.send(&request, None).await;
         }
         let region = self.region();

@@ -162,6 +162,19 @@ fn a_profile_that_was_named_never_gives_way_to_nobody() {
 }
 
 #[test]
+fn a_profile_that_was_named_is_used_where_others_read_without_a_name() {
+    let server = Server::start(public);
+    let credentials = "[one]\naws_access_key_id = AKIAONE1\naws_secret_access_key = hunter2\n";
+    let home = home(&[(".aws/credentials", credentials)]);
+    let options = options(&home, &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://bucket/k", &options);
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "open");
+    let (store, object) = connect("s3://bucket/k#aws.profile=one", &options);
+    assert_eq!(read(&store, &object).unwrap_err().kind(), ErrorKind::Denied);
+    assert!(server.asked().last().unwrap().contains("credential=akiaone1/"));
+}
+
+#[test]
 fn what_nobody_may_read_is_not_asked_for_twice_for_ever() {
     let server = Server::start(|_| error("403 Forbidden", "", "AccessDenied"));
     let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
