@@ -218,6 +218,11 @@ impl Settings {
         }
         let is_name =
             |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+        // What lies at another server than this bucket's namesake has another name.
+        let bucket = bucket.map(|found| match found.is_amazon && self.entries.contains_key(&Key::Endpoint) {
+            true => Bucket { endpoint: Some(AMAZON.to_owned()), ..found },
+            false => found,
+        });
         match &bucket {
             Some(found) if is_s3 && found.endpoint.is_none() && !is_name(&found.name) => {
                 Err(Error::invalid(format!("{:?} is no bucket, and {}", found.name, self.no_alias())))
@@ -282,6 +287,9 @@ impl Settings {
         }
     }
 }
+
+/// Amazon's server, whatever the region.
+pub(crate) const AMAZON: &str = "https://s3.amazonaws.com";
 
 /// What an address of a bucket says beyond bucket, key and version would be left out without a word: it is refused.
 fn check_rest(url: &Url) -> Result<()> {

@@ -80,6 +80,7 @@ fn clients_of_every_provider_are_made_without_asking_anyone() {
         account: None,
         key: String::new(),
         alias: None,
+        is_amazon: false,
     };
     let account = std::env::vars().any(|(name, _)| name.starts_with("AZURE_"));
     let made = CloudStore::connect(&nowhere, &Fragment::default(), &options);

@@ -20,6 +20,8 @@ pub struct Bucket {
     pub key: String,
     /// Name that the configuration gives to the server, when the URL uses it.
     pub alias: Option<String>,
+    /// Whether the URL names a server of Amazon itself: none of the configuration stands for it.
+    pub is_amazon: bool,
 }
 
 /// Whose object store, or whose interface.
@@ -101,14 +103,26 @@ impl Bucket {
             labels => Self::in_host(url, Provider::S3, labels)?,
         };
         let region = server.region.map(str::to_owned).or(found.region);
-        Ok(Self { region, ..found })
+        Ok(Self { region, is_amazon: true, ..found })
     }
 
     /// The bucket is the first labels of the provider's own host.
     fn in_host(url: &Url, provider: Provider, labels: usize) -> Result<Self> {
         let name = first_labels(url.host(), labels);
         let (region, key) = (region_of(url), key_of(&decoded(url)));
-        Self::checked(url, Self { provider, endpoint: None, region, name, account: None, key, alias: None })
+        Self::checked(
+            url,
+            Self {
+                provider,
+                endpoint: None,
+                region,
+                name,
+                account: None,
+                key,
+                alias: None,
+                is_amazon: false,
+            },
+        )
     }
 
     /// The bucket is the first segment of the path.
@@ -117,7 +131,10 @@ impl Bucket {
         let path = path.trim_start_matches('/');
         let (name, key) = path.split_once('/').unwrap_or((path, ""));
         let (name, key, region) = (name.to_owned(), key.trim_end_matches('/').to_owned(), region_of(url));
-        Self::checked(url, Self { provider, endpoint, region, name, account: None, key, alias: None })
+        Self::checked(
+            url,
+            Self { provider, endpoint, region, name, account: None, key, alias: None, is_amazon: false },
+        )
     }
 
     /// `s3://alias/bucket/key`, of an alias for a server.
@@ -139,6 +156,7 @@ impl Bucket {
                 account: None,
                 key: key_of(url.path()),
                 alias: None,
+                is_amazon: false,
             },
         )
     }
@@ -155,7 +173,16 @@ impl Bucket {
         };
         Self::checked(
             url,
-            Self { provider: Provider::Azure, endpoint: None, region: None, name, account, key, alias: None },
+            Self {
+                provider: Provider::Azure,
+                endpoint: None,
+                region: None,
+                name,
+                account,
+                key,
+                alias: None,
+                is_amazon: false,
+            },
         )
     }
 

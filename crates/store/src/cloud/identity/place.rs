@@ -50,6 +50,9 @@ impl Asked<'_> {
 
     /// URL or alias, program, environment, the profile, the project's file, else Amazon's own.
     pub(super) fn endpoint(&self, profile: Option<&Told<String>>, region: &str) -> Result<Told<String>> {
+        if self.bucket.is_amazon {
+            return Ok(Told::new(amazons(region), "the url"));
+        }
         if let Some(server) = &self.bucket.endpoint {
             let why = match (&self.bucket.alias, self.host()) {
                 (Some(alias), Some((_, host))) => format!("alias {alias:?} in {}", host.origin),
@@ -67,9 +70,8 @@ impl Asked<'_> {
             .environment()
             .variable("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")
             .is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        if let Some((server, why)) =
-            configured().filter(|_| matches!(settings.origin(Key::Endpoint), Some(Origin::Variable(_))))
-        {
+        let is_variable = matches!(settings.origin(Key::Endpoint), Some(Origin::Variable(_)));
+        if let Some((server, why)) = configured().filter(|_| is_variable && !is_ignored) {
             return checked(server, why);
         }
         if let Some((server, why)) =
@@ -77,12 +79,9 @@ impl Asked<'_> {
         {
             return checked(&server, why);
         }
-        match configured() {
+        match configured().filter(|_| !is_variable) {
             Some((server, why)) => checked(server, why),
-            None => {
-                let china = if region.starts_with("cn-") { ".cn" } else { "" };
-                Ok(Told::new(format!("https://s3.{region}.amazonaws.com{china}"), "Amazon's own"))
-            }
+            None => Ok(Told::new(amazons(region), "Amazon's own")),
         }
     }
 
@@ -115,6 +114,12 @@ impl Asked<'_> {
         let pays = self.settings().flag(Key::RequesterPays)?;
         Some(Told::new(pays, self.settings().told(Key::RequesterPays)))
     }
+}
+
+/// Amazon's server of a region.
+fn amazons(region: &str) -> String {
+    let china = if region.starts_with("cn-") { ".cn" } else { "" };
+    format!("https://s3.{region}.amazonaws.com{china}")
 }
 
 fn checked(server: &str, why: String) -> Result<Told<String>> {

@@ -155,10 +155,13 @@ const TOML: &str = "endpoint = \"https://toml.example.org\"\n[hosts.store]\nurl 
 #[case("s3://b/k", &[("AWS_ENDPOINT_URL", "http://all:1"), ("AWS_ENDPOINT_URL_S3", "http://s3:2/")], "http://s3:2", "AWS_ENDPOINT_URL_S3")]
 #[case("s3://b/k#aws.profile=one", &[], "http://one:1", "profile \"one\" in ~/.aws/config:5")]
 #[case("s3://b/k#aws.profile=one", &[("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")], "https://toml.example.org", "endpoint in ~/.config/ncirrus/config.toml:1")]
+#[case("s3://b/k", &[("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"), ("AWS_ENDPOINT_URL", "http://all:1")], "https://s3.eu-north-1.amazonaws.com", "Amazon's own")]
 #[case("s3://b/k#aws.profile=served", &[], "http://served:2", "services of profile \"served\"")]
 #[case("s3://b/k#aws.profile=one", &[("AWS_ENDPOINT_URL", "http://all:1")], "http://all:1", "AWS_ENDPOINT_URL")]
 #[case("http://h:9/b/k#mode=s3", &[("AWS_ENDPOINT_URL", "http://all:1")], "http://h:9", "the url")]
 #[case("s3://localhost:9000/b/k", &[], "http://localhost:9000", "the url")]
+#[case("https://b.s3.eu-west-1.amazonaws.com/k", &[("AWS_ENDPOINT_URL", "http://all:1")], "https://s3.eu-west-1.amazonaws.com", "the url")]
+#[case("https://s3.amazonaws.com/b/k#aws.profile=one", &[], "https://s3.eu-west-1.amazonaws.com", "the url")]
 #[case("s3://store/b/k", &[], "http://store:9000", "alias \"store\" in ~/.config/ncirrus/config.toml:2")]
 fn servers_are_looked_for_in_one_order(
     #[case] address: &str,
@@ -231,6 +234,19 @@ fn a_profile_in_the_url_goes_before_the_keys_of_the_alias(
         (credentials, why)
     );
     assert!(!found.unsigned_retry);
+}
+
+#[test]
+fn a_bucket_at_amazon_has_another_name_than_its_namesake_at_the_usual_server() {
+    let home = home(&[]);
+    let address = |url: &str, variables: &[(&str, &str)]| {
+        let url = Url::parse(url).unwrap();
+        options(&home, variables).config.bucket(&url).unwrap().unwrap().address()
+    };
+    let (at_amazon, usual) = ("https://b.s3.amazonaws.com/k", "s3://b/k");
+    assert_eq!(address(at_amazon, &[]), address(usual, &[]));
+    let elsewhere = [("AWS_ENDPOINT_URL", "http://all:1")];
+    assert_ne!(address(at_amazon, &elsewhere), address(usual, &elsewhere));
 }
 
 #[test]
