@@ -1,14 +1,18 @@
 //! Objects of Amazon S3, Google Cloud Storage, Azure Blob Storage, and what speaks like them.
+mod asking;
 mod build;
 mod fault;
 mod fetch;
 mod identity;
 mod leftovers;
+mod listing;
 mod multipart;
 mod profile;
+mod removing;
 #[cfg(test)]
 mod tests;
 mod upload;
+mod xml;
 
 pub use identity::{Codes, Identities, Identity, Told};
 pub(crate) use leftovers::Unfinished;
@@ -21,15 +25,15 @@ use crate::url::{Bucket, Fragment};
 use crate::{StoreOptions, key, want};
 use bytes::Bytes;
 use fault::Fault;
-use futures_util::future::{BoxFuture, ready};
-use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use ncirrus_layout::{Blob, Entry, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Tag, Want};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{
-    GetRange, ListResult, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
-    PutResult, UpdateVersion,
+    GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, PutResult,
+    UpdateVersion,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -45,7 +49,9 @@ pub struct CloudStore {
     /// Takes parts in any order, where the provider is asked directly.
     parts: Option<Arc<dyn MultipartStore>>,
     /// Asks for what the client does not know, at Amazon and its kin.
-    other: Option<Arc<leftovers::Asking>>,
+    other: Option<Arc<asking::Asking>>,
+    /// Keys that cannot be named.
+    odd: Arc<listing::Odd>,
     /// What the configuration says of the server.
     transfer: Arc<Transfer>,
     /// The object that is read in an old version, and which.
@@ -70,6 +76,7 @@ impl CloudStore {
             pages: Some(built.pages),
             parts: Some(built.parts),
             other: built.asking.map(Arc::new),
+            odd: Arc::default(),
             transfer: Arc::new(built.transfer),
             version: None,
         })
@@ -90,6 +97,7 @@ impl CloudStore {
             pages: None,
             parts: None,
             other: None,
+            odd: Arc::default(),
             transfer: Arc::default(),
             version: None,
         }
@@ -209,35 +217,11 @@ impl CloudStore {
         }
     }
 
-    async fn remove_tree(&self, prefix: &ObjectId) -> Result<()> {
-        let path = path_of(prefix)?;
-        self.remove_below(prefix, None).await?;
-        // Servers over a file system fail to remove what is a folder there.
-        match self.objects.head(&path).await.map_err(Fault::from) {
-            Ok(_) => self.remove(prefix).await,
-            Err(Fault::Absent) => Ok(()),
-            Err(fault) => Err(fault.at(prefix)),
-        }
-    }
-
-    /// Removes what is below a prefix, many objects with one request where the service can.
-    async fn remove_below(&self, prefix: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
-        let path = path_of(prefix)?;
-        if prefix.key().is_empty() {
-            return Err(Error::invalid("a whole bucket is not removed").at_object(prefix));
-        }
-        let kept = kept.map(path_of).transpose()?;
-        let below = self.objects.list(Some(&path)).map_ok(|meta| meta.location);
-        let below = below.try_filter(move |path| ready(kept.as_ref() != Some(path))).boxed();
-        let removed = self.objects.delete_stream(below).map_err(Fault::from);
-        match removed.try_for_each(|_| ready(Ok(()))).await {
-            Err(Fault::Absent) | Ok(()) => Ok(()),
-            Err(fault) => Err(fault.at(prefix)),
-        }
-    }
-
     async fn names(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
         let path = path_of(prefix)?;
+        if let Some(asking) = &self.other {
+            return self.names_listed(asking, prefix, page).await;
+        }
         let failed = |error| Fault::from(error).at(prefix);
         let (found, next) = match &self.pages {
             Some(pages) => {
@@ -252,7 +236,9 @@ impl CloudStore {
             }
             None => (self.objects.list_with_delimiter(Some(&path)).await.map_err(failed)?, None),
         };
-        Ok(Listing { entries: entries(prefix.key(), &found), next })
+        let objects = found.objects.iter().map(|meta| (meta.location.as_ref(), false));
+        let prefixes = found.common_prefixes.iter().map(|path| (path.as_ref(), true));
+        Ok(Listing { entries: entries(&key::folder(prefix.key()), prefixes.chain(objects)), next })
     }
 
     async fn objects_below(
@@ -262,12 +248,15 @@ impl CloudStore {
         page: Option<&str>,
     ) -> Result<Objects> {
         let folder = key::folder(key::check(prefix)?);
+        if let Some(asking) = &self.other {
+            return self.objects_listed(asking, prefix, page).await;
+        }
         let options = PaginatedListOptions { page_token: page.map(str::to_owned), ..Default::default() };
         let found = pages.list_paginated(Some(&folder), options).await;
         let found = found.map_err(|error| Fault::from(error).at(prefix))?;
         let object = |meta: &ObjectMeta| (ObjectId::new(self.id.clone(), meta.location.as_ref()), meta.size);
         let objects = found.result.objects.iter().filter(|meta| meta.location.as_ref() != prefix.key());
-        Ok(Objects { objects: objects.map(object).collect(), next: found.page_token })
+        Ok(Objects { objects: objects.map(object).collect(), next: found.page_token, ..Objects::default() })
     }
 }
 
@@ -276,14 +265,10 @@ fn is_odd_suffix(error: &Error, want: &Want) -> bool {
     matches!(want, Want::Suffix(_)) && matches!(error.kind(), ErrorKind::Io { .. })
 }
 
-/// Names directly below a prefix, in byte order.
-fn entries(prefix: &str, found: &ListResult) -> Vec<Entry> {
-    let folder = key::folder(prefix);
-    let objects = found.objects.iter().map(|meta| (&meta.location, false));
-    let prefixes = found.common_prefixes.iter().map(|path| (path, true));
-    let name = |path: &Path| Some(path.as_ref().strip_prefix(&folder)?.trim_end_matches('/').to_owned());
-    let named =
-        prefixes.chain(objects).filter_map(|(path, is_prefix)| Some(Entry { name: name(path)?, is_prefix }));
+/// Names directly below a folder, in byte order, of keys and of whether they are prefixes; these may end with a slash.
+fn entries<'a>(folder: &str, found: impl Iterator<Item = (&'a str, bool)>) -> Vec<Entry> {
+    let name = |key: &str| Some(key.strip_prefix(folder)?.trim_end_matches('/').to_owned());
+    let named = found.filter_map(|(key, is_prefix)| Some(Entry { name: name(key)?, is_prefix }));
     let mut entries: Vec<Entry> = named.filter(|entry| key::is_name(&entry.name)).collect();
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     entries.dedup_by(|one, other| one.name == other.name);
@@ -365,6 +350,10 @@ impl Store for CloudStore {
 
     fn longest_key(&self) -> usize {
         LONGEST_KEY
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.odd.told()
     }
 
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {

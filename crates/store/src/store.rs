@@ -109,6 +109,9 @@ pub trait Store: Debug + Send + Sync {
 pub struct Objects {
     /// Objects and their sizes in bytes.
     pub objects: Vec<(ObjectId, u64)>,
+    /// Keys that no [`ObjectId`] names (`a//b`, `a/../b`), and the sizes of their objects: these are neither read nor written,
+    /// and removed with what they lie below.
+    pub unnamed: Vec<(String, u64)>,
     /// Where the next page starts; `None` for the last page.
     pub next: Option<String>,
 }

@@ -37,18 +37,31 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         return out.failed().unwrap_or_else(|| got.and_then(|_| finish(out.flush())));
     }
     let options = KeysOptions { prefix: args.prefix.clone(), sizes: args.sizes };
-    for key in ncirrus::places::keys(&args.url, &options, session)? {
-        let shown = show(&mut out, &key?, args);
+    let (mut keys, mut unnamed) = (ncirrus::places::keys(&args.url, &options, session)?, 0);
+    for key in keys.by_ref() {
+        let key = key?;
+        unnamed += u64::from(!key.is_named);
+        let shown = show(&mut out, &key, args);
         if shown.is_err() {
             return finish(shown);
         }
     }
-    finish(out.flush())
+    let flushed = out.flush();
+    if unnamed > 0 {
+        let why = "have an empty part, \".\", \"..\" or a control character: they can only be removed";
+        crate::hint::notes(&[format!("{unnamed} of these keys {why}, with what they lie below")]);
+    }
+    crate::hint::notes(&keys.warnings());
+    finish(flushed)
 }
 
 fn show(out: &mut impl Write, key: &Key, args: &Args) -> io::Result<()> {
     if args.json {
-        return writeln!(out, "{}", json!({"key": key.key, "size": key.size.filter(|_| args.sizes)}));
+        let mut line = json!({"key": key.key, "size": key.size.filter(|_| args.sizes)});
+        if !key.is_named {
+            line["named"] = false.into();
+        }
+        return writeln!(out, "{line}");
     }
     match key.size.filter(|_| args.sizes) {
         Some(size) => writeln!(out, "{size:>12} {}", key.key),

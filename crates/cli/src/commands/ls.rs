@@ -34,7 +34,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let options = ListOptions { recursive: args.recursive, all: args.all };
     let mut out = io::BufWriter::new(anstream::stdout().lock());
     let mut outcome = ExitCode::SUCCESS;
-    for found in ncirrus::places::list(&args.url, &options, session)? {
+    let mut places = ncirrus::places::list(&args.url, &options, session)?;
+    for found in places.by_ref() {
         match found {
             Ok(found) => {
                 // Finding the next one may take its time.
@@ -47,6 +48,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
             Err(error) => outcome = crate::hint::report(&error),
         }
     }
+    crate::hint::notes(&places.warnings());
     finish(out.flush()).map(|_| outcome)
 }
 

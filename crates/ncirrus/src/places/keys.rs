@@ -24,6 +24,8 @@ pub struct Key {
     pub key: String,
     /// Its bytes, where they were wanted or came along.
     pub size: Option<u64>,
+    /// Whether it can be read and written; `a//b` and `a/../b` cannot.
+    pub is_named: bool,
 }
 
 /// The objects below an address, found while this is iterated: a page at a time. After an error there is nothing more.
@@ -101,6 +103,13 @@ pub fn get(url: &str, key: &str, out: &mut dyn Write, session: &Session) -> Resu
     }
 }
 
+impl Keys {
+    /// What was found out so far, for the user to see.
+    pub fn warnings(&self) -> Vec<String> {
+        self.walk.store.warnings()
+    }
+}
+
 impl Iterator for Keys {
     type Item = Result<Key>;
 
@@ -134,7 +143,7 @@ impl Walk {
         if !below.key().is_empty()
             && let Some(head) = self.store.get(&below, &Want::Range(0..0)).await?
         {
-            self.found.push_front(Key { key: prefix.to_owned(), size: Some(head.size) });
+            self.found.push_front(Key { key: prefix.to_owned(), size: Some(head.size), is_named: true });
         }
         if self.found.is_empty() && !below.key().is_empty() {
             return Err(Error::not_found("no such object or prefix").at_object(below));
@@ -145,9 +154,12 @@ impl Walk {
     /// Keeps what a page has, and says where the next one starts.
     fn take(&mut self, page: Objects) -> Option<String> {
         let from = self.root.key().len() + usize::from(!self.root.key().is_empty());
-        let key = |object: &ObjectId| object.key().get(from..).unwrap_or_default().to_owned();
-        self.found
-            .extend(page.objects.iter().map(|(object, size)| Key { key: key(object), size: Some(*size) }));
+        let key = |key: &str, size: u64, is_named| {
+            let key = key.get(from..).unwrap_or_default().to_owned();
+            Key { key, size: Some(size), is_named }
+        };
+        self.found.extend(page.objects.iter().map(|(object, size)| key(object.key(), *size, true)));
+        self.found.extend(page.unnamed.iter().map(|(unnamed, size)| key(unnamed, *size, false)));
         page.next
     }
 
@@ -160,7 +172,7 @@ impl Walk {
                 let (store, root, sizes) = (&self.store, &self.root, self.sizes);
                 let sized = found.into_iter().map(|key| async move {
                     let size = if sizes { size_of(store, &root.child(&key)).await? } else { None };
-                    Ok::<_, Error>(Key { key, size })
+                    Ok::<_, Error>(Key { key, size, is_named: true })
                 });
                 self.found = iter(sized).buffered(AT_ONCE).try_collect().await?;
                 Ok(())

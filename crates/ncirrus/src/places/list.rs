@@ -65,6 +65,13 @@ pub fn list(url: &str, options: &ListOptions, session: &Session) -> Result<Place
     Ok(Places { session: session.clone(), url: url.to_owned(), walk })
 }
 
+impl Places {
+    /// What was found out so far, for the user to see: keys that cannot be named are left out, for example.
+    pub fn warnings(&self) -> Vec<String> {
+        self.walk.store.warnings()
+    }
+}
+
 impl Iterator for Places {
     type Item = Result<Found>;
 

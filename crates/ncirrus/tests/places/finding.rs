@@ -226,7 +226,7 @@ impl Store for Counting {
                 let from: usize = page.map_or(0, |page| page.parse().unwrap());
                 let object = |at: usize| (prefix.child(&format!("k/{at:04}")), at as u64);
                 let next = (from + 100 < 1000).then(|| (from + 100).to_string());
-                Ok(Objects { objects: (from..from + 100).map(object).collect(), next })
+                Ok(Objects { objects: (from..from + 100).map(object).collect(), next, ..Objects::default() })
             })
         })
     }

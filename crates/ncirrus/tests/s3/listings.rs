@@ -64,3 +64,27 @@ fn long_listings_come_in_pages_and_short_ones_in_one() {
     assert!(keys(&server.url("many/v/77"), &session).contains(&(String::new(), Some(1))));
     assert!(lists() <= 1);
 }
+
+#[test]
+fn keys_that_cannot_be_named_neither_hide_a_dataset_nor_survive_it() {
+    let Some((place, _)) = Place::moto() else { return };
+    let (session, url) = (place.session(), place.url("odd/data"));
+    create(&url, 3, ncirrus::Kind::NcZarr, &session);
+    let odd = ["odd/data//v", "odd/data/v//0", "odd//data/.zgroup"];
+    odd.iter().for_each(|key| place.put(key));
+    place.put("odd/data2");
+    let dataset = Dataset::open_with(&url, &ncirrus::OpenOptions::default(), &session).unwrap();
+    let values = dataset.root().variable("v").unwrap().read::<i8>().unwrap();
+    assert_eq!(&values[..], [1, 1, 1]);
+    let mut places = places::list(&place.url("odd"), &ListOptions::default(), &session).unwrap();
+    assert_eq!(places.by_ref().map(|found| found.unwrap().path).collect::<Vec<_>>(), ["data"]);
+    assert!(places.warnings().iter().any(|line| line.contains("\"odd//\"")), "{:?}", places.warnings());
+    let listed = places::keys(&place.url("odd"), &KeysOptions::default(), &session).unwrap();
+    let unnamed: Vec<_> = listed.map(Result::unwrap).filter(|key| !key.is_named).map(|key| key.key).collect();
+    assert_eq!(unnamed, ["/data/.zgroup", "data//v", "data/v//0"]);
+    let removal = ncirrus::removal(&url, &session).unwrap();
+    assert!(removal.keys.iter().any(|key| key.ends_with("odd/data/v//0")), "{:?}", removal.keys);
+    ncirrus::remove(&url, removal, &session).unwrap();
+    let left: Vec<String> = keys(&place.url("odd"), &session).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(left, ["data2", "/data/.zgroup"]);
+}

@@ -61,6 +61,11 @@ impl Place {
         self.boto(&format!("s3.create_multipart_upload(Bucket='bucket', Key={key:?})"));
     }
 
+    /// Puts an object, whatever its key.
+    pub(crate) fn put(&self, key: &str) {
+        self.boto(&format!("s3.put_object(Bucket='bucket', Key={key:?}, Body=b'x')"));
+    }
+
     /// What a line of Python prints, in which `s3` is boto3's client.
     fn boto(&self, line: &str) -> String {
         let setting = |name: &str| &self.settings[name];

@@ -1,6 +1,6 @@
 //! Making clients of the providers.
+use super::asking::Asking;
 use super::identity::{Identity, Same, Signer, google_file};
-use super::leftovers::Asking;
 use crate::StoreOptions;
 use crate::config::Transfer;
 use crate::net::Connector;

@@ -1,6 +1,8 @@
 //! Failures of object stores in the words of the library.
+use super::xml::element;
 use crate::net::Failure;
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
+use reqwest::StatusCode;
 use std::error::Error as StdError;
 
 /// A failure, as far as the caller tells them apart.
@@ -42,6 +44,23 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// What an answer means that tells no success.
+    pub(super) fn of_answer(status: StatusCode, body: &str) -> Self {
+        if let Some(fault) = of_code(body) {
+            return fault;
+        }
+        let told = || on_one_line(&format!("server answered {status}: {body}"));
+        match status {
+            status if status.is_redirection() => elsewhere(None),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Self::Denied(told()),
+            StatusCode::NOT_FOUND => Self::Absent,
+            StatusCode::NOT_IMPLEMENTED => Self::Other(Error::unsupported(told())),
+            _ => Self::Other(Error::new(ErrorKind::Io { retryable: false }, told())),
+        }
+    }
+}
+
 impl From<object_store::Error> for Fault {
     fn from(error: object_store::Error) -> Self {
         use object_store::Error as Found;
@@ -77,8 +96,12 @@ fn explained(error: &object_store::Error) -> Option<Fault> {
     if text.contains("redirect without LOCATION") {
         return Some(elsewhere(None));
     }
+    of_code(&text)
+}
+
+fn of_code(text: &str) -> Option<Fault> {
     let denied = |why: &str| Some(Fault::Denied(why.to_owned()));
-    match element(&text, "Code")? {
+    match element(text, "Code")? {
         "NoSuchBucket" | "ContainerNotFound" => {
             Some(Fault::Failed(Error::not_found("there is no such bucket")))
         }
@@ -88,7 +111,7 @@ fn explained(error: &object_store::Error) -> Option<Fault> {
         "ExpiredToken" => denied("the session token has expired: get new credentials"),
         "RequestTimeTooSkewed" => denied("the clock of this machine differs too much from the server's"),
         "AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException" => {
-            Some(elsewhere(element(&text, "Region")))
+            Some(elsewhere(element(text, "Region")))
         }
         "AccessDenied" => denied(NO_LISTS),
         _ => None,
@@ -107,16 +130,13 @@ fn elsewhere(region: Option<&str>) -> Fault {
     Fault::Failed(Error::invalid(message))
 }
 
-/// The text of the first element of that name.
-fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = xml.split_once(&format!("<{name}>"))?;
-    rest.split_once('<').map(|(text, _)| text)
-}
-
 /// The innermost cause on one line, without what may be secret. The error itself is not kept: it may show signed
 /// addresses.
 fn told(error: &dyn StdError) -> String {
-    let text = innermost(error);
+    on_one_line(&innermost(error))
+}
+
+fn on_one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().map(without_query).collect();
     words.join(" ").chars().take(LONGEST).collect()
 }

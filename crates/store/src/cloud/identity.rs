@@ -12,7 +12,7 @@ mod source;
 mod tests;
 
 pub use codes::Codes;
-pub(super) use fetch::Same;
+pub(super) use fetch::{Same, escaped};
 pub(super) use google::file as google_file;
 pub use known::Identities;
 pub(super) use sign::Signer;

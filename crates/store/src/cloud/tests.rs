@@ -1,6 +1,7 @@
 //! The adapter over a store in memory, and what is read from configuration.
 use super::*;
 use crate::{Credentials, Precondition, Provider, Url, conformance};
+use futures_util::TryStreamExt;
 use ncirrus_layout::ErrorKind;
 use object_store::memory::InMemory;
 

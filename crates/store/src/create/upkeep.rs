@@ -74,12 +74,14 @@ pub async fn removal(address: &str, options: &StoreOptions) -> Result<Removal> {
     if !is_tree && store.get(&root, &Want::Range(0..1)).await?.is_some() {
         return Ok(Removal { keys: vec![root.to_string()], is_tree, place: Place::Object(store, root) });
     }
-    let mut keys = below(store.as_ref(), &root).await?;
+    let mut keys = match all_below(store.as_ref(), &root).await? {
+        Some(keys) => keys,
+        None => below(store.as_ref(), &root).await?.iter().map(ToString::to_string).collect(),
+    };
     if keys.is_empty() {
         return Err(Error::not_found("nothing is there").at_object(&root));
     }
     keys.sort();
-    let keys = keys.iter().map(ToString::to_string).collect();
     Ok(Removal { keys, is_tree, place: Place::Remote(store, root) })
 }
 
@@ -128,6 +130,21 @@ fn files_below(path: &Path, is_folder: bool, keys: &mut Vec<String>) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Every object below a prefix, where the store lists all at once: also those whose keys cannot be named.
+async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<String>>> {
+    let (mut keys, mut next): (Vec<String>, Option<String>) = (Vec::new(), None);
+    loop {
+        let Some(page) = store.objects(prefix, next.as_deref()) else { return Ok(None) };
+        let page = page.await?;
+        keys.extend(page.objects.iter().map(|(object, _)| object.to_string()));
+        keys.extend(page.unnamed.iter().map(|(key, _)| format!("{}/{key}", prefix.store.as_str())));
+        next = page.next;
+        if next.is_none() {
+            return Ok(Some(keys));
+        }
+    }
 }
 
 /// Every object below a prefix.

@@ -7,7 +7,7 @@ mod sso;
 mod sts;
 
 pub(super) use answer::Fresh;
-pub(super) use sts::escaped;
+pub(in crate::cloud) use sts::escaped;
 
 use super::Source;
 use super::codes::Codes;

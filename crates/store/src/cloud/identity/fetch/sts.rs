@@ -50,7 +50,7 @@ fn query(role: &Role, code: Option<&str>) -> String {
 }
 
 /// A text as it stands in a query.
-pub(in crate::cloud::identity) fn escaped(text: &str) -> String {
+pub(in crate::cloud) fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte {
         byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),
         byte => format!("%{byte:02X}"),

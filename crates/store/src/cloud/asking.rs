@@ -1,0 +1,76 @@
+//! Requests that the client of the provider does not know, at Amazon and its kin.
+use super::fault::Fault;
+use super::identity::escaped;
+use crate::net::Failure;
+use bytes::Bytes;
+use ncirrus_layout::{Error, ErrorKind};
+use object_store::HeaderValue;
+use object_store::client::{HttpClient, HttpError, HttpRequest, HttpRequestBody};
+use reqwest::header::{CONTENT_TYPE, HeaderName};
+use reqwest::{Method, StatusCode};
+
+/// Asks for what the client of the provider does not know.
+pub(super) struct Asking {
+    /// The address of the bucket.
+    bucket: String,
+    /// Signs what it sends.
+    client: HttpClient,
+}
+
+impl Asking {
+    pub(super) fn new(bucket: String, client: HttpClient) -> Self {
+        Self { bucket, client }
+    }
+
+    /// The answer to a question about the whole bucket.
+    pub(super) async fn ask(&self, query: &[(&str, &str)]) -> Result<(StatusCode, String), Fault> {
+        self.send(self.request(query)?).await
+    }
+
+    /// The answer to an order about the whole bucket that has a body.
+    pub(super) async fn order(
+        &self,
+        query: &[(&str, &str)],
+        body: String,
+        digests: [(HeaderName, String); 2],
+    ) -> Result<(StatusCode, String), Fault> {
+        let mut request = self.request(query)?;
+        *request.method_mut() = Method::POST;
+        *request.body_mut() = HttpRequestBody::from(Bytes::from(body));
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+        for (name, digest) in digests {
+            let digest = HeaderValue::from_str(&digest).map_err(|_| failed("a digest that is none"))?;
+            request.headers_mut().insert(name, digest);
+        }
+        self.send(request).await
+    }
+
+    fn request(&self, query: &[(&str, &str)]) -> Result<HttpRequest, Fault> {
+        let query: Vec<String> =
+            query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        let url = format!("{}?{}", self.bucket, query.join("&"));
+        *request.uri_mut() = url.parse().map_err(|_| failed("an address that is none"))?;
+        Ok(request)
+    }
+
+    async fn send(&self, request: HttpRequest) -> Result<(StatusCode, String), Fault> {
+        let answer = self.client.execute(request).await;
+        let answer = answer.map_err(|error| fault(&error, "the server cannot be reached"))?;
+        let status = answer.status();
+        let body = answer.into_body().bytes().await;
+        let body = body.map_err(|error| fault(&error, "the answer was cut"))?;
+        Ok((status, String::from_utf8_lossy(&body).into_owned()))
+    }
+}
+
+fn fault(error: &HttpError, otherwise: &str) -> Fault {
+    match Failure::below(error) {
+        Some(failure) => Fault::Failed(failure.error.clone()),
+        None => failed(otherwise),
+    }
+}
+
+pub(super) fn failed(what: impl Into<String>) -> Fault {
+    Fault::Other(Error::new(ErrorKind::Io { retryable: false }, what))
+}

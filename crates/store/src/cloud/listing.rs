@@ -1,0 +1,155 @@
+//! Listings of Amazon and its kin, with keys as they are. The client of the provider gives up a whole listing for one key
+//! that is no path to it (`a//b`, `a/../b`), and takes `/a` and `a/` for `a`.
+use super::asking::{Asking, failed};
+use super::fault::Fault;
+use super::xml::{self, each, element, unescaped};
+use super::{CloudStore, entries};
+use crate::key;
+use crate::store::Objects;
+use ncirrus_layout::{Listing, ObjectId, Result};
+use object_store::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// A page of a listing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) objects: Vec<Listed>,
+    /// What keys have in common up to the next slash.
+    prefixes: Vec<String>,
+    /// Where the next page starts.
+    pub(super) next: Option<String>,
+}
+
+/// An object of a listing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) key: String,
+    size: u64,
+    pub(super) changed: Option<SystemTime>,
+}
+
+/// Keys that were seen and cannot be named, for the user to know.
+#[derive(Debug, Default)]
+pub(super) struct Odd(Mutex<Vec<String>>);
+
+/// Most keys that are told.
+const MOST: usize = 20;
+
+impl Odd {
+    /// What was left out.
+    pub(super) fn told(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn note(&self, what: &str, key: &str) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = format!("{what} {key:?} left out: {WHY}");
+        if told.len() < MOST && !told.contains(&line) {
+            told.push(line);
+        }
+    }
+}
+
+const WHY: &str = "an empty part, \".\", \"..\" or a control character cannot be named";
+
+/// Whether a key can be asked for.
+pub(super) fn is_named(key: &str) -> bool {
+    !key.is_empty() && key.split('/').all(key::is_name) && Path::parse(key).is_ok()
+}
+
+/// Whether a key is that of a folder, as consoles make them.
+fn is_folder(key: &str) -> bool {
+    key.strip_suffix('/').is_some_and(is_named)
+}
+
+impl Asking {
+    /// A page of what lies below a folder: directly, or however deep.
+    pub(super) async fn list(
+        &self,
+        folder: &str,
+        is_deep: bool,
+        after: Option<&str>,
+    ) -> std::result::Result<Page, Fault> {
+        let mut query = vec![("list-type", "2"), ("prefix", folder)];
+        query.extend((!is_deep).then_some(("delimiter", "/")));
+        query.extend(after.map(|after| ("continuation-token", after)));
+        let (status, text) = self.ask(&query).await?;
+        match status.is_success() {
+            true => parse(&text).map_err(failed),
+            false => Err(Fault::of_answer(status, &text)),
+        }
+    }
+}
+
+fn parse(text: &str) -> std::result::Result<Page, &'static str> {
+    if !text.contains("<ListBucketResult") || !text.trim_end().ends_with("</ListBucketResult>") {
+        return Err("what was answered is no listing");
+    }
+    let objects: Option<Vec<Listed>> = each(text, "Contents").map(listed).collect();
+    let prefixes = each(text, "CommonPrefixes").flat_map(|within| each(within, "Prefix"));
+    let next = element(text, "NextContinuationToken").filter(|next| !next.is_empty());
+    if next.is_none() && element(text, "IsTruncated") == Some("true") {
+        return Err("the listing goes on, and does not say where");
+    }
+    Ok(Page {
+        objects: objects.ok_or("an object of the listing lacks key or size")?,
+        prefixes: prefixes.map(|prefix| unescaped(prefix).into_owned()).collect(),
+        next: next.map(|next| unescaped(next).into_owned()),
+    })
+}
+
+fn listed(object: &str) -> Option<Listed> {
+    let key = unescaped(element(object, "Key")?).into_owned();
+    let size = element(object, "Size")?.trim().parse().ok()?;
+    Some(Listed { key, size, changed: element(object, "LastModified").and_then(xml::time) })
+}
+
+impl CloudStore {
+    /// The names directly below a prefix.
+    pub(super) async fn names_listed(
+        &self,
+        asking: &Asking,
+        prefix: &ObjectId,
+        after: Option<&str>,
+    ) -> Result<Listing> {
+        let folder = key::folder(prefix.key());
+        let page = asking.list(&folder, false, after).await.map_err(|fault| fault.at(prefix))?;
+        let (named, odd): (Vec<_>, Vec<_>) = page.prefixes.into_iter().partition(|prefix| is_folder(prefix));
+        odd.iter().for_each(|odd| self.odd.note("keys below", odd));
+        let objects = page.objects.iter().filter(|object| object.key != folder && self.can_name(&object.key));
+        let objects = objects.map(|object| (object.key.as_str(), false));
+        let prefixes = named.iter().map(|prefix| (prefix.as_str(), true));
+        Ok(Listing { entries: entries(&folder, prefixes.chain(objects)), next: page.next })
+    }
+
+    /// All objects below a prefix.
+    pub(super) async fn objects_listed(
+        &self,
+        asking: &Asking,
+        prefix: &ObjectId,
+        after: Option<&str>,
+    ) -> Result<Objects> {
+        let folder = key::folder(prefix.key());
+        let page = asking.list(&folder, true, after).await.map_err(|fault| fault.at(prefix))?;
+        let mut found = Objects { next: page.next, ..Objects::default() };
+        for object in page.objects.into_iter().filter(|object| object.key != folder) {
+            match is_named(&object.key) {
+                true => found.objects.push((ObjectId::new(self.id.clone(), object.key), object.size)),
+                false => found.unnamed.push((object.key, object.size)),
+            }
+        }
+        Ok(found)
+    }
+
+    fn can_name(&self, key: &str) -> bool {
+        let can = is_named(key);
+        if !can && !is_folder(key) {
+            self.odd.note("key", key);
+        }
+        can
+    }
+}
+
+#[cfg(test)]
+mod tests;
