@@ -40,6 +40,7 @@ use crate::drive::Context;
 use crate::session::Session;
 use definitions::{Definitions, translated};
 use flight::Flight;
+use futures_util::future::BoxFuture;
 use ncirrus_layout::{
     Abilities, Error, ErrorKind, Memo, ObjectId, Phase, Placer, Put, Result, Step, View, Writing,
 };
@@ -266,10 +267,18 @@ impl Writer {
     /// The first failure; no later phase is begun then, so that what was true before still is, but for single objects
     /// that the format replaces one by one. After a failure to put, the writer can only be dropped.
     pub async fn sync(&self) -> Result<()> {
+        self.sync_beside(Box::pin(async { Ok(()) })).await
+    }
+
+    /// As [`sync`](Self::sync), with a request that goes beside the last phase.
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync); what the request fails with.
+    pub async fn sync_beside(&self, request: BoxFuture<'static, Result<()>>) -> Result<()> {
         let _alone = self.gate.write().await;
         self.check_usable()?;
         self.define().await?;
-        self.commit().await
+        self.commit(request).await
     }
 
     /// Commits everything and ends writing.

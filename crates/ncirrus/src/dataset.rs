@@ -281,10 +281,12 @@ impl Dataset {
     /// When writing fails; a new dataset then does not appear.
     pub fn close(self) -> Result<()> {
         let State::Writing(open) = &self.0.state else { return Ok(()) };
-        self.commit()?;
+        let staged = || open.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        let check = staged().as_ref().map(Staged::check).unwrap_or_else(|| Box::pin(async { Ok(()) }));
+        self.engine().block_on(self.open_for_writing()?.writer.sync_beside(check))?;
         open.closed.store(true, Ordering::Release);
-        let staged = open.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
-        staged.map_or(Ok(()), |staged| self.0.session.wait_for_store(&self.0.url, staged.commit()))
+        let staged = staged().take();
+        staged.map_or(Ok(()), |staged| self.0.session.wait_for_store(&self.0.url, staged.commit_checked()))
     }
 
     /// Does something with the place where the dataset is written, unless it was closed.

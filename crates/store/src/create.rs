@@ -1,5 +1,6 @@
 //! Making datasets: whole or not at all.
 mod access;
+mod clearing;
 mod local;
 mod lock;
 mod memory;
@@ -63,6 +64,11 @@ pub struct Staged {
 
 /// What is left to do when everything has been written. Dropping it takes back.
 pub(crate) trait Finish: Send + Sync {
+    /// Whether the place is still this program's.
+    fn check(&self) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Makes the dataset true.
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>>;
 
@@ -86,6 +92,24 @@ impl Staged {
     /// # Errors
     /// `Conflict` when the place was taken meanwhile, `Denied`, `Io`; then nothing has changed there.
     pub async fn commit(self) -> Result<()> {
+        self.check().await?;
+        self.commit_checked().await
+    }
+
+    /// Whether the place is still this program's: asked when all but the commit is done, or beside the last of it. What
+    /// announces a tree that is made on another machine is read for it.
+    ///
+    /// # Errors
+    /// `Conflict` when another program took it over.
+    pub fn check(&self) -> BoxFuture<'static, Result<()>> {
+        self.finish.check()
+    }
+
+    /// As [`commit`](Self::commit), when [`check`](Self::check) found nothing wrong.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub async fn commit_checked(self) -> Result<()> {
         if let Some(local) = self.store.local() {
             local.barrier()?;
         }

@@ -4,37 +4,64 @@ use super::load::{Stored, cells_of};
 use super::stage::Key;
 use super::target::Target;
 use super::{Writer, lock};
-use ncirrus_layout::{Cells, Edge, Result, Work};
+use futures_util::future::{BoxFuture, join};
+use ncirrus_layout::{Cells, Edge, Phase, Result, Work};
 use ncirrus_model::{FillValue, Model, VarId};
 use std::sync::Arc;
 
 impl Writer {
-    /// Puts what is staged, then carries out the format's phases. Nobody else writes meanwhile.
-    pub(super) async fn commit(&self) -> Result<()> {
+    /// Puts what is staged, then carries out the format's phases, the last one beside a request. Nobody else writes
+    /// meanwhile.
+    pub(super) async fn commit(&self, beside: BoxFuture<'static, Result<()>>) -> Result<()> {
         self.complete_cut_cells().await?;
-        self.flush_all().await?;
+        self.flush_staged().await?;
         for var in self.model().variables() {
             if lock(&self.placer).needs_fill(var) {
+                self.landed().await?;
                 self.fill_unwritten(var).await?;
             }
         }
         let model = translated(&self.model(), &self.abilities, self.session.registry())?;
         let model = self.completed(&model)?;
-        let phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;
-        // What was put before must be durable before anything says that it is there.
-        self.keep_failure(self.output.barrier())?;
-        if !phases.is_empty() {
-            self.claim().await?;
+        let mut phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;
+        let last = phases.pop();
+        if self.is_shared() || self.output.local().is_some() {
+            self.landed().await?;
+            // What was put before must be durable before anything says that it is there.
+            self.keep_failure(self.output.barrier())?;
+            if last.is_some() {
+                self.claim().await?;
+            }
+            self.run_phases(phases).await?;
+        } else {
+            // Nobody sees a new dataset before the last phase: chunks need not be there before.
+            let (landed, done) = join(self.landed(), self.run_phases(phases)).await;
+            landed.and(done)?;
         }
+        self.run_last_phase(last, beside).await?;
+        lock(&self.placer).committed();
+        self.memo.clear();
+        self.shared_from_here();
+        Ok(())
+    }
+
+    async fn run_phases(&self, phases: Vec<Phase>) -> Result<()> {
         for phase in phases {
             self.forget(&phase.puts);
             self.to_the_end(self.run_phase(phase)).await?;
             self.keep_failure(self.output.barrier())?;
         }
-        lock(&self.placer).committed();
-        self.memo.clear();
-        self.shared_from_here();
         Ok(())
+    }
+
+    async fn run_last_phase(
+        &self,
+        phase: Option<Phase>,
+        beside: BoxFuture<'static, Result<()>>,
+    ) -> Result<()> {
+        let beside = self.output.beside(beside)?;
+        let (done, asked) = join(self.run_phases(phase.into_iter().collect()), beside).await;
+        done.and(asked)
     }
 
     /// Stages cells that were cut where the array ended and now have more elements inside it.

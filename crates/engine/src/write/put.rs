@@ -1,6 +1,7 @@
 //! Carrying out changes of the store.
 use crate::session::Shared;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{Blob, Error, ErrorKind, Listing, ObjectId, Phase, Put, Result, Tag, Want};
 use ncirrus_store::{LocalStore, Precondition, Store};
@@ -143,6 +144,22 @@ impl Output {
                 Ok(_) => change_object(store.as_ref(), Put::Delete { object: probe }).await.map(|()| false),
             }
         }
+    }
+
+    /// A request of somebody else's; it begins at once where the store is far away.
+    ///
+    /// # Errors
+    /// When the network cannot be started.
+    pub(super) fn beside(
+        &self,
+        request: BoxFuture<'static, Result<()>>,
+    ) -> Result<BoxFuture<'static, Result<()>>> {
+        if self.local().is_some() {
+            return Ok(request);
+        }
+        let asked = self.network()?.spawn(request);
+        let abandoned = |error| Error::internal("a request was abandoned").because(error);
+        Ok(Box::pin(async move { asked.await.map_err(abandoned)? }))
     }
 
     /// Lets time go by.

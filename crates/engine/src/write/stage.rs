@@ -129,7 +129,18 @@ impl Stage {
 
     /// All staged cells in ascending order.
     pub(super) fn keys(&self) -> Vec<Key> {
-        let mut keys: Vec<Key> = self.state().cells.keys().cloned().collect();
+        self.keys_of(|_| true)
+    }
+
+    /// As [`keys`](Self::keys), without those that somebody holds.
+    pub(super) fn free_keys(&self) -> Vec<Key> {
+        self.keys_of(|entry| entry.slot.try_lock().is_ok())
+    }
+
+    fn keys_of(&self, which: impl Fn(&Entry) -> bool) -> Vec<Key> {
+        let state = self.state();
+        let cells = state.cells.iter().filter(|(_, entry)| which(entry));
+        let mut keys: Vec<Key> = cells.map(|(key, _)| key.clone()).collect();
         keys.sort_unstable();
         keys
     }

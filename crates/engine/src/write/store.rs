@@ -409,15 +409,25 @@ impl Writer {
 
     /// Puts everything that is staged, and waits for everything that is under way.
     pub(super) async fn flush_all(&self) -> Result<()> {
-        let mut guarded = Guarded::new(self);
-        let flushed = self.flush_windows(&mut guarded).await;
-        let landed = guarded.landed().await;
-        flushed.and(landed)?;
+        self.flush_cells(self.stage.keys()).await?;
         self.landed().await
     }
 
-    async fn flush_windows<'a>(&'a self, guarded: &mut Guarded<'a>) -> Result<()> {
-        let mut keys = self.stage.keys().into_iter().peekable();
+    /// Puts everything that is staged, while nobody else writes. In a dataset that is not there for others yet it is under
+    /// way then, as what holds the other cells is.
+    pub(super) async fn flush_staged(&self) -> Result<()> {
+        self.flush_cells(self.stage.free_keys()).await
+    }
+
+    async fn flush_cells(&self, keys: Vec<Key>) -> Result<()> {
+        let mut guarded = Guarded::new(self);
+        let flushed = self.flush_windows(keys, &mut guarded).await;
+        let landed = guarded.landed().await;
+        flushed.and(landed)
+    }
+
+    async fn flush_windows<'a>(&'a self, keys: Vec<Key>, guarded: &mut Guarded<'a>) -> Result<()> {
+        let mut keys = keys.into_iter().peekable();
         while keys.peek().is_some() {
             let (mut cells, mut cost) = (Vec::new(), 0usize);
             while let Some(key) = keys.next_if(|_| cells.is_empty() || cost < self.window_budget()) {

@@ -72,8 +72,11 @@ fn a_key_that_is_too_long_is_refused_before_anything_is_put() {
     let refused = defined.map(|()| dataset.close()).and_then(|closed| closed).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Invalid, "{refused:?}");
     assert!(refused.to_string().contains("1024") && refused.to_string().contains("vvv"), "{refused}");
-    let puts: Vec<String> =
-        server.requests().into_iter().filter(|request| request.starts_with("PUT")).collect();
+    let puts: Vec<String> = server
+        .requests()
+        .into_iter()
+        .filter(|request| request.starts_with("PUT") && !request.contains(".ncirrus-begun"))
+        .collect();
     assert!(puts.is_empty(), "{puts:?}");
 }
 

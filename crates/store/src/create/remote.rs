@@ -2,7 +2,9 @@
 //! single object is sent when it is complete.
 //!
 //! While a tree is written an object beside its metadata says so: of two programs one makes the dataset, and what a
-//! killed one left is told from what is none of ours.
+//! killed one left is told from what is none of ours. What is replaced is removed before the first chunk is put, while it
+//! is computed.
+use super::clearing::{Clearing, Site};
 use super::scratch::Scratch;
 use super::{Clobber, Finish, Staged, exists};
 use crate::store::{Precondition, Store};
@@ -16,8 +18,8 @@ use std::sync::Arc;
 struct TreeFinish {
     store: Arc<dyn Store>,
     root: ObjectId,
-    /// The state of the object that says that the tree is being written.
-    begun: Option<Tag>,
+    /// None where other programs are kept out otherwise.
+    site: Option<Site>,
 }
 
 pub(super) async fn create_tree(url: &Url, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
@@ -46,12 +48,25 @@ pub(super) async fn start_tree(
     if !is_ours && !listed?.entries.is_empty() {
         return Err(fault::conflict("holds objects but no zarr marker and is not replaced", &root));
     }
-    let begun = begin(store.as_ref(), &sign, begun).await?;
-    if is_ours {
-        remove_all_but(store.as_ref(), &root, begun.as_ref().map(|_| &sign)).await?;
+    if store.local().is_some() {
+        if is_ours {
+            remove_dataset(store.as_ref(), &root).await?;
+        }
+        let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), site: None };
+        return Ok(Staged::new(store, root, url, finish));
     }
-    let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), begun };
-    Ok(Staged::new(store, root, url, finish))
+    let (to_announce, to_clear, old) = (Arc::clone(&store), Arc::clone(&store), root.clone());
+    let announce = async move { announce(to_announce.as_ref(), &sign, begun).await };
+    let clear = async move {
+        match is_ours {
+            true => remove_all_but_sign(to_clear.as_ref(), &old).await,
+            false => Ok(()),
+        }
+    };
+    let site = Site::new(announce, clear).await?;
+    let clearing = Arc::new(Clearing { inner: Arc::clone(&store), site: site.clone() });
+    let finish = TreeFinish { store, root: root.clone(), site: Some(site) };
+    Ok(Staged::new(clearing, root, url, finish))
 }
 
 /// Refuses what is there, and what another program is making.
@@ -63,11 +78,9 @@ fn refuse((is_there, is_begun): (bool, bool), root: &ObjectId) -> Result<()> {
     }
 }
 
-/// Says that a tree is being written; one of two programs that do so at once is refused.
-async fn begin(store: &dyn Store, sign: &ObjectId, before: Option<Blob>) -> Result<Option<Tag>> {
-    if store.local().is_some() {
-        return Ok(None);
-    }
+/// Says that a tree is being written, and tells the state of the object that does; one of two programs that do so at once
+/// is refused.
+async fn announce(store: &dyn Store, sign: &ObjectId, before: Option<Blob>) -> Result<Option<Tag>> {
     let when = before.map_or(Precondition::Absent, |blob| Precondition::Matches(blob.tag));
     let put = store.put(sign, Bytes::from(crate::temporary::unique()), when).await;
     match put {
@@ -133,35 +146,70 @@ pub(super) async fn has_marker(store: &dyn Store, root: &ObjectId) -> Result<boo
 
 /// Removes a dataset; its markers first, so that what is left of it at any moment is no dataset.
 pub(super) async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result<()> {
-    remove_all_but(store, root, None).await
+    remove_markers(store, root).await?;
+    store.delete_tree(root).await
 }
 
-/// As [`remove_dataset`], but for one object directly below the root.
-async fn remove_all_but(store: &dyn Store, root: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
+/// As [`remove_dataset`], but for what says that another one is being written there.
+async fn remove_all_but_sign(store: &dyn Store, root: &ObjectId) -> Result<()> {
+    remove_markers(store, root).await?;
+    store.delete_tree_but(root, &root.child(marker::BEGUN)).await
+}
+
+async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {
     if root.key().is_empty() {
         return Err(fault::conflict("the whole bucket is not replaced", root));
     }
     let markers: Vec<ObjectId> = marker::below(root).collect();
     try_join_all(markers.iter().map(|marker| store.delete(marker))).await?;
-    match kept {
-        Some(kept) => store.delete_tree_but(root, kept).await,
-        None => store.delete_tree(root).await,
+    Ok(())
+}
+
+impl TreeFinish {
+    fn sign(&self) -> ObjectId {
+        self.root.child(marker::BEGUN)
+    }
+
+    /// The state of the sign, where there is one.
+    async fn announced(site: Option<&Site>) -> Result<Option<Tag>> {
+        match site {
+            Some(site) => site.announced().await,
+            None => Ok(None),
+        }
     }
 }
 
 impl Finish for TreeFinish {
+    fn check(&self) -> BoxFuture<'static, Result<()>> {
+        let (store, site) = (Arc::clone(&self.store), self.site.clone());
+        let (root, sign) = (self.root.clone(), self.sign());
+        Box::pin(async move {
+            let Some(begun) = Self::announced(site.as_ref()).await? else { return Ok(()) };
+            match store.get(&sign, &Want::Range(0..1)).await? {
+                Some(blob) if blob.tag == begun => Ok(()),
+                _ => Err(fault::conflict("was taken over by another program meanwhile", &root)),
+            }
+        })
+    }
+
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
-            let Some(begun) = self.begun else { return Ok(()) };
-            let sign = self.root.child(marker::BEGUN);
-            match self.store.get(&sign, &Want::Range(0..1)).await? {
-                Some(blob) if blob.tag == begun => self.store.delete(&sign).await,
-                _ => Err(fault::conflict("was taken over by another program meanwhile", &self.root)),
+            match Self::announced(self.site.as_ref()).await? {
+                Some(_) => self.store.delete(&self.sign()).await,
+                None => Ok(()),
             }
         })
     }
 
     fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
-        Box::pin(async move { remove_dataset(self.store.as_ref(), &self.root).await })
+        Box::pin(async move {
+            // Where another program was first, nothing is taken back.
+            let begun = Self::announced(self.site.as_ref()).await?;
+            match (self.site.as_ref().is_none_or(Site::is_touched), begun) {
+                (true, _) => remove_dataset(self.store.as_ref(), &self.root).await,
+                (false, Some(_)) => self.store.delete(&self.sign()).await,
+                (false, None) => Ok(()),
+            }
+        })
     }
 }

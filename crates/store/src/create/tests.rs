@@ -8,6 +8,9 @@ use ncirrus_layout::Want;
 use std::fs;
 use std::path::Path;
 
+#[cfg(feature = "cloud")]
+mod trees;
+
 fn options() -> StoreOptions {
     StoreOptions::default()
 }
@@ -282,33 +285,6 @@ fn zip_files_in_memory_are_sent_when_they_are_complete() {
     let read = now(opened.store.get(&opened.root.child("c/0"), &Want::All)).unwrap().unwrap();
     assert_eq!(read.bytes.as_ref(), b"chunk");
     assert_eq!(opened.container.unwrap().1.key(), "a/x.zip");
-}
-
-#[cfg(feature = "cloud")]
-#[test]
-fn trees_in_object_stores_are_replaced_only_if_they_are_datasets() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let objects = Arc::new(object_store::memory::InMemory::new());
-    let store: Arc<dyn Store> = Arc::new(crate::CloudStore::new("s3://bucket", objects));
-    let root = ObjectId::new(store.id().clone(), "data/x.zarr");
-    let url = Url::parse("s3://bucket/data/x.zarr").unwrap();
-    runtime.block_on(async {
-        let start = |clobber| remote::start_tree(Arc::clone(&store), root.clone(), &url, clobber);
-        let staged = start(Clobber::Never).await.unwrap();
-        for name in ["v/0", ".zgroup"] {
-            staged.store.put(&staged.root.child(name), "1".into(), Precondition::None).await.unwrap();
-        }
-        staged.commit().await.unwrap();
-        assert_eq!(start(Clobber::Never).await.unwrap_err().message(), "exists already");
-        let replaced = start(Clobber::Replace).await.unwrap();
-        assert_eq!(store.get(&root.child("v/0"), &Want::All).await.unwrap(), None);
-        replaced.store.put(&replaced.root.child("v/1"), "1".into(), Precondition::None).await.unwrap();
-        replaced.abort().await.unwrap();
-        assert_eq!(store.get(&root.child("v/1"), &Want::All).await.unwrap(), None);
-        store.put(&root.child("letter.txt"), "dear".into(), Precondition::None).await.unwrap();
-        let refused = start(Clobber::Replace).await.unwrap_err();
-        assert!(refused.message().contains("no zarr marker"), "{refused}");
-    });
 }
 
 /// Not a test of its own: the process that the next one kills.

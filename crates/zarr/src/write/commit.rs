@@ -41,7 +41,10 @@ pub(crate) fn commit(
     } else if changes > 1 || !removed.is_empty() || order.guarded {
         covered(root, documents, committed, trees, order.is_new)
     } else {
-        Commit { phases: by_level(root, &documents.list, committed), after: kept(documents.list) }
+        Commit {
+            phases: by_level(root, &documents.list, committed, order.is_new),
+            after: kept(documents.list),
+        }
     }
 }
 
@@ -63,7 +66,7 @@ fn consolidated(
         Some(same) => *same = whole,
         None => list.push(whole),
     }
-    let phases = by_level(root, &list, committed).into_iter().chain(phase(trees)).collect();
+    let phases = by_level(root, &list, committed, is_new).into_iter().chain(phase(trees)).collect();
     Commit { phases, after: kept(list) }
 }
 
@@ -86,7 +89,7 @@ fn covered(
         let level = if is_new { Level::Consolidated } else { Level::First };
         puts.insert(level, vec![put(root, &cover)]);
     }
-    let mut phases: Vec<Phase> = puts.into_values().filter_map(phase).collect();
+    let mut phases = in_phases(puts, is_new);
     phases.extend(phase(trees));
     let uncover = match same.first() {
         Some(document) => put(root, document),
@@ -107,9 +110,17 @@ fn kept(list: Vec<Document>) -> Committed {
     list.into_iter().map(|document| (document.key, document.body)).collect()
 }
 
-/// Changed documents in rising order of their levels, a phase each.
-fn by_level(root: &ObjectId, list: &[Document], committed: &Committed) -> Vec<Phase> {
-    levels(root, list, committed).into_values().filter_map(phase).collect()
+/// Changed documents in rising order of their levels.
+fn by_level(root: &ObjectId, list: &[Document], committed: &Committed, is_new: bool) -> Vec<Phase> {
+    in_phases(levels(root, list, committed), is_new)
+}
+
+/// A phase for each level. Those of a new dataset that come before its root is recognised are one: each phase costs the
+/// time that a distant store takes to answer.
+fn in_phases(mut levels: BTreeMap<Level, Vec<Put>>, is_new: bool) -> Vec<Phase> {
+    let decisive = if is_new { levels.split_off(&Level::Consolidated) } else { std::mem::take(&mut levels) };
+    let unseen = levels.into_values().flatten().collect();
+    phase(unseen).into_iter().chain(decisive.into_values().filter_map(phase)).collect()
 }
 
 fn levels(root: &ObjectId, list: &[Document], committed: &Committed) -> BTreeMap<Level, Vec<Put>> {

@@ -189,6 +189,52 @@ fn what_is_on_its_way_is_read_when_it_has_landed() {
 }
 
 #[test]
+fn metadata_go_beside_the_last_chunks_and_the_root_after_them() {
+    let Sent { store, place, writer, var, selection, values } = sent(2);
+    let keys = || place.memory.keys();
+    std::thread::scope(|scope| {
+        let commit = scope.spawn(|| place.run(writer.sync()));
+        while keys().is_empty() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(keys(), ["data/v0/meta"], "neither chunks nor the root");
+        store.open();
+        commit.join().unwrap().unwrap();
+    });
+    assert_eq!(place.run(place.open().read(var, &selection)).unwrap(), values);
+}
+
+#[test]
+fn nothing_appears_when_the_chunks_under_a_commit_fail() {
+    let Sent { store, place, writer, .. } = sent(2);
+    store.broken.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let commit = scope.spawn(|| place.run(writer.sync()));
+        while place.memory.keys().is_empty() {
+            std::thread::yield_now();
+        }
+        store.open();
+        assert_eq!(commit.join().unwrap().unwrap_err().message(), "no more room");
+    });
+    assert!(place.try_open().is_err());
+}
+
+#[test]
+fn a_request_beside_the_last_phase_is_made_once_and_its_failure_told() {
+    let Sent { store, place, writer, .. } = sent(2);
+    store.open();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let request = Box::pin(async move {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Err(Error::new(ErrorKind::Conflict, "somebody else's"))
+    });
+    let error = place.run(writer.sync_beside(request)).unwrap_err();
+    assert_eq!((error.message(), asked.load(Ordering::SeqCst)), ("somebody else's", 1));
+}
+
+#[test]
 fn a_chunk_that_did_not_arrive_is_told_once_as_it_is_and_nothing_is_committed() {
     let Sent { store, place, writer, var, selection, values } = sent(20);
     store.broken.store(true, Ordering::SeqCst);
