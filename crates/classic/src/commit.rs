@@ -109,17 +109,26 @@ impl ClassicPlacer {
             let Some((from, to)) = self.both_places(var)? else { continue };
             let adjoins = self.actual.records_adjoin(var) || self.target.records_adjoin(var);
             let len = if adjoins { from.len } else { var.padded_len()? };
+            if len == 0 {
+                continue;
+            }
             let track = self.tracks.get(&var.id);
             rows = rows.max(track.map_or(0, |track| track.written.end().div_ceil(track.cut.cells().max(1))));
             moving.push((from, to, len));
         }
         moving.sort_by_key(|(from, _, _)| from.begin);
         for row in 0..rows {
+            let mut is_in_file = false;
             for (from, to, len) in &moving {
                 let (Some(from), Some(to)) = (from.offset(row, 0), to.offset(row, 0)) else {
                     return Err(Error::limit(format!("record {row} lies beyond 2^64 bytes")));
                 };
+                is_in_file |= from < self.file_len;
                 relocation.push(from, to, *len);
+            }
+            // A damaged header may count any number of records.
+            if !is_in_file {
+                break;
             }
         }
         Ok(())

@@ -186,7 +186,11 @@ fn a_shape_of_10_to_the_18_costs_nothing_until_it_is_written() {
 
 /// A committed file with a fixed variable `f`, and `a` and `b` with two records.
 fn committed(pad: u64) -> Writing3 {
-    let mut file = Writing3::create(&ClassicWriter { header_pad: pad, ..writer(Version::Classic) });
+    committed_as(Version::Classic, pad)
+}
+
+fn committed_as(version: Version, pad: u64) -> Writing3 {
+    let mut file = Writing3::create(&ClassicWriter { header_pad: pad, ..writer(version) });
     let ids = file
         .define(|model| {
             let (time, x) = (time(model, 2), dim(model, "x", 3));
@@ -206,7 +210,7 @@ fn committed(pad: u64) -> Writing3 {
     }
     let phases = file.commit();
     assert_eq!(phases.len(), 1, "creation has one phase");
-    Writing3::update(&writer(Version::Classic), &file.bytes).expect("it can be changed")
+    Writing3::update(&writer(version), &file.bytes).expect("it can be changed")
 }
 
 fn values(file: &Writing3, name: &str) -> Vec<u8> {
@@ -290,6 +294,22 @@ fn a_new_record_variable_moves_the_records_apart() {
     assert_eq!(values(&file, "b"), [[1; 4], [2; 4]].concat());
     assert_eq!(values(&file, "c")[8..], [5; 8]);
     assert_eq!(values(&file, "c")[..4], [0x47, 0x9e, 0, 0], "the default fill value");
+}
+
+#[test]
+fn records_that_lie_behind_the_end_of_the_file_are_not_moved_one_by_one() {
+    let mut bytes = committed_as(Version::Data64, 512).bytes;
+    bytes[4..12].copy_from_slice(&(1u64 << 50).to_be_bytes());
+    let mut file = Writing3::update(&writer(Version::Data64), &bytes).expect("it can be changed");
+    file.define(|model| {
+        let time = model.dimension_at("time").expect("time");
+        var(model, "c", Atomic::Double, &[time])
+    })
+    .expect("it fits");
+    let phases = done(file.placer.plan_commit(&MemoryView::new(Objects::new()), &file.model)).expect("a plan");
+    let [phase] = phases.as_slice() else { panic!("{phases:?}") };
+    let moves = phase.puts.iter().filter(|put| matches!(put, Put::Move { .. }));
+    assert_eq!(moves.count(), 1, "the first of two records stays: {phase:?}");
 }
 
 #[test]
