@@ -97,7 +97,8 @@ impl<'a> Reader<'a> {
         } else if digits.len() > 4 {
             // Four digits of the year, two of the month, two of the day.
             let month = digits.get(4..6)?.parse().ok()?;
-            let day = digits.get(6..).filter(|day| !day.is_empty()).map_or(Ok(1), str::parse).ok()?;
+            let day = digits.get(6..).filter(|day| day.len() <= 2)?;
+            let day = if day.is_empty() { 1 } else { day.parse().ok()? };
             (digits.get(..4)?, month, day)
         } else {
             (digits, 1, 1)

@@ -164,9 +164,15 @@ fn dates_are_read_in_many_ways() {
     ] {
         assert_eq!(read(text), Some((date.to_owned(), zone)), "{text}");
     }
-    for text in
-        ["", "today", "2000-01-01 25:00", "2000-01-01 12:00 somewhere", "2000-01-01-01", "99999999999-01-01"]
-    {
+    for text in [
+        "",
+        "today",
+        "2000-01-01 25:00",
+        "2000-01-01 12:00 somewhere",
+        "2000-01-01-01",
+        "99999999999-01-01",
+        "200001315",
+    ] {
         assert_eq!(read(text), None, "{text}");
     }
 }
