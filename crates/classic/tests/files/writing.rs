@@ -306,7 +306,8 @@ fn records_that_lie_behind_the_end_of_the_file_are_not_moved_one_by_one() {
         var(model, "c", Atomic::Double, &[time])
     })
     .expect("it fits");
-    let phases = done(file.placer.plan_commit(&MemoryView::new(Objects::new()), &file.model)).expect("a plan");
+    let phases =
+        done(file.placer.plan_commit(&MemoryView::new(Objects::new()), &file.model)).expect("a plan");
     let [phase] = phases.as_slice() else { panic!("{phases:?}") };
     let moves = phase.puts.iter().filter(|put| matches!(put, Put::Move { .. }));
     assert_eq!(moves.count(), 1, "the first of two records stays: {phase:?}");
