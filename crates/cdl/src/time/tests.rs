@@ -56,6 +56,14 @@ fn units_without_since_or_of_no_time_are_no_axis() {
     }
 }
 
+#[test]
+fn years_and_days_beyond_all_calendars_are_no_axis() {
+    for units in ["days since 2000-1-9223372036854775807", "days since -9223372036854775808-1-1"] {
+        assert!(parse_units(units, Calendar::Mixed).is_none(), "{units}");
+    }
+    assert_eq!(date("days since 2000-1-32", "", 0.0), "\"2000-02-01\"", "a day past the end of its month");
+}
+
 proptest! {
     #[test]
     fn no_units_and_no_value_panic(units in "(days|hours|months|years) since [-+0-9:T. ]{0,24}", value: f64, name: u8) {

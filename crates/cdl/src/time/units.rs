@@ -20,8 +20,8 @@ pub(crate) struct Base {
     pub(super) hour: f64,
 }
 
-/// The largest year that is taken seriously, either way.
-const YEAR_MAX: i64 = 100_000_000;
+/// The largest year, and the largest day of a month, that are taken seriously, either way.
+const LARGEST: u64 = 100_000_000;
 
 const YEARS: Unit = Unit::Months(12.0);
 
@@ -47,7 +47,8 @@ pub(super) fn parse_units(units: &str, calendar: Calendar) -> Option<(Unit, Base
         calendar == Calendar::Climatology && date.trim_start_matches('-').matches('-').count() > 1;
     let hour = if has_extra { 0.0 } else { parse_time(time) };
     let month = if (1..=12).contains(&month) { month } else { 1 };
-    (year.abs() <= YEAR_MAX).then_some((unit, Base { year, month, day, hour }))
+    let is_serious = year.unsigned_abs().max(day.unsigned_abs()) <= LARGEST;
+    is_serious.then_some((unit, Base { year, month, day, hour }))
 }
 
 /// Units are known by their first letters, or by an abbreviation, in either case.
