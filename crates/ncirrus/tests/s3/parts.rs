@@ -76,6 +76,17 @@ async fn of_two_writers_of_one_large_object_at_moto_one_is_told() {
 }
 
 #[tokio::test]
+async fn of_two_writers_of_one_large_object_at_azurite_one_is_told() {
+    let Some(place) = Place::azurite() else { return };
+    let (store, object) = connect(place.settings.clone(), &place.url("large"));
+    let (outcomes, stored) = race(&store, &object, [1, 2], &Precondition::Absent).await;
+    check("new", [1, 2], &outcomes, &stored);
+    let tag = outcomes.into_iter().find_map(Result::ok).unwrap();
+    let (outcomes, stored) = race(&store, &object, [3, 4], &Precondition::Matches(tag)).await;
+    check("changed", [3, 4], &outcomes, &stored);
+}
+
+#[tokio::test]
 async fn a_server_that_takes_no_condition_at_the_end_of_an_upload_gets_none() {
     let server = Server::with(Manners { no_condition_at_ends: true, ..Manners::default() });
     let (store, object) = connect(settings(&server.address, KEY, SECRET), &server.url("large"));

@@ -1,6 +1,6 @@
 //! Making clients of the providers.
 use super::asking::Asking;
-use super::identity::{Identity, Same, Signer, google_file};
+use super::identity::{Identity, Same, SharedKey, Signer, google_file};
 use crate::StoreOptions;
 use crate::config::Transfer;
 use crate::net::Connector;
@@ -40,12 +40,15 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
             .map(|(store, asking)| Built { asking, ..Built::of(store) }),
         Provider::Gcs => google(bucket, &identity, options, Connector(service)).build().map(Built::of),
         Provider::Azure => {
-            let builder = azure(bucket, &identity, options, Connector(service));
+            let builder = azure(bucket, &identity, options);
             let is_emulator = is_yes(builder.get_config_value(&AzureConfigKey::UseEmulator));
             if builder.get_config_value(&AzureConfigKey::AccountName).is_none() && !is_emulator {
                 return Err(Error::invalid(NO_ACCOUNT));
             }
-            builder.build().map(Built::of)
+            let key = builder.get_config_value(&AzureConfigKey::AccessKey);
+            let (client, known) = (HttpClient::new(service), options.identities.clone());
+            let signer = SharedKey::new(client, key.as_deref(), known, &bucket.address());
+            builder.with_http_connector(signer).build().map(Built::of)
         }
     };
     // The message names settings, not their values.
@@ -148,12 +151,7 @@ fn google(
     builder.with_retry(no_retries()).with_http_connector(connector)
 }
 
-fn azure(
-    bucket: &Bucket,
-    identity: &Identity,
-    options: &StoreOptions,
-    connector: Connector,
-) -> MicrosoftAzureBuilder {
+fn azure(bucket: &Bucket, identity: &Identity, options: &StoreOptions) -> MicrosoftAzureBuilder {
     let builder = MicrosoftAzureBuilder::new().with_container_name(&bucket.name).with_allow_http(true);
     let mut builder =
         configured("AZURE_", options, builder, |builder, key, value| builder.with_config(key, value));
@@ -164,7 +162,7 @@ fn azure(
         builder = builder.with_endpoint(endpoint.clone());
     }
     let builder = builder.with_skip_signature(identity.anonymous);
-    builder.with_retry(no_retries()).with_http_connector(connector)
+    builder.with_retry(no_retries())
 }
 
 /// What the provider's own client knows of variables and of settings of the program; these go first.

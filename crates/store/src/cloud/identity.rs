@@ -6,6 +6,7 @@ mod fetch;
 mod google;
 mod known;
 mod place;
+mod shared_key;
 mod sign;
 mod source;
 #[cfg(test)]
@@ -15,6 +16,7 @@ pub use codes::Codes;
 pub(super) use fetch::{Same, escaped};
 pub(super) use google::file as google_file;
 pub use known::Identities;
+pub(super) use shared_key::SharedKey;
 pub(super) use sign::Signer;
 use source::Source;
 

@@ -1,7 +1,9 @@
 //! What answers say besides their bodies: whether to ask again, when, and whether they are what was asked for.
 use super::failure::Failure;
 use ncirrus_layout::{Error, ErrorKind};
-use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, DATE, HeaderMap, HeaderName, RANGE, RETRY_AFTER};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, DATE, HeaderMap, HeaderName, RANGE, RETRY_AFTER,
+};
 use reqwest::{Method, StatusCode};
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +23,7 @@ impl Asked {
         Self {
             method: request.method().clone(),
             range: text(headers, &RANGE).map(str::to_owned),
-            is_signed: headers.contains_key("x-amz-date") || headers.contains_key("x-ms-date"),
+            is_signed: headers.contains_key("x-amz-date") || has_shared_key(headers),
             ahead: signed_at(headers).map_or(0, |at| seconds_ahead(at, SystemTime::now())),
         }
     }
@@ -111,10 +113,15 @@ pub(crate) fn told_of_clock(ahead: i64) -> String {
     format!("the clock of this machine is {} min {} s {word} the server's", seconds / 60, seconds % 60)
 }
 
+/// Whether a request is signed with the key of an account of Azure.
+fn has_shared_key(headers: &HeaderMap) -> bool {
+    text(headers, &AUTHORIZATION).is_some_and(|how| how.starts_with("SharedKey "))
+}
+
 /// The time of a request's signature.
 fn signed_at(headers: &HeaderMap) -> Option<SystemTime> {
-    if let Some(date) = text(headers, &HeaderName::from_static("x-ms-date")) {
-        return httpdate::parse_http_date(date).ok();
+    if has_shared_key(headers) {
+        return httpdate::parse_http_date(text(headers, &DATE)?).ok();
     }
     amazon_time(text(headers, &HeaderName::from_static("x-amz-date"))?)
 }

@@ -2,6 +2,8 @@
 mod clock;
 mod told;
 
+pub(super) use clock::sign_for;
+
 use super::Identity;
 use super::fetch::{Asker, Purse, Same};
 use super::known::{Identities, Learnt};
@@ -220,7 +222,7 @@ impl Signs {
             let authorizer = authorizer.with_sign_payload(self.sign_payload);
             let signed = authorizer.with_request_payer(self.requester_pays).try_authorize(&mut request, None);
             signed.map_err(|error| HttpError::new(HttpErrorKind::Request, error))?;
-            clock::sign_for(&mut request, credential, &region, self.learnt.facts().clock);
+            sign_for(&mut request, credential, (&region, "s3"), self.learnt.facts().clock);
         } else if self.requester_pays {
             let value = object_store::HeaderValue::from_static("requester");
             request.headers_mut().insert("x-amz-request-payer", value);

@@ -1,4 +1,5 @@
 //! Whose name is used, and why.
+mod azure;
 mod chain;
 mod people;
 mod requests;

@@ -1,11 +1,14 @@
 //! Credentials as services and programs give them.
+use super::super::sign::sign_for;
 use super::super::source::Keys;
 use super::Asker;
+use crate::net::{Failure, told_of_clock};
 use chrono::DateTime;
 use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::HeaderValue;
 use object_store::aws::AwsCredential;
-use object_store::client::{HttpRequest, HttpRequestBody};
+use object_store::client::{HttpError, HttpRequest, HttpRequestBody, HttpResponse};
+use reqwest::StatusCode;
 use serde_json::Value as Json;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -87,12 +90,43 @@ pub(super) fn with_secret(request: &mut HttpRequest, name: &'static str, value: 
     Ok(())
 }
 
-/// Sends a request and gives the answer's text and whether it is good; `who` is named in errors.
-pub(super) async fn ask(request: HttpRequest, asker: &Asker, who: &str) -> Result<(bool, String)> {
-    let failed = |why: String| Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}"));
-    let answer = asker.client.execute(request).await.map_err(|_| failed("no answer".to_owned()))?;
-    let is_good = answer.status().is_success();
+/// Sends a request and gives the answer's status and text; `who` is named in errors.
+pub(super) async fn ask(request: HttpRequest, asker: &Asker, who: &str) -> Result<(StatusCode, String)> {
+    let answer = asker.client.execute(request).await.map_err(|error| unanswered(&error, who))?;
+    read(answer, who).await
+}
+
+/// As [`ask`], with a request that is signed; once more by the service's clock where its time is refused.
+pub(super) async fn ask_signed(
+    mut request: HttpRequest,
+    credential: &AwsCredential,
+    place: (&str, &str),
+    asker: &Asker,
+    who: &str,
+) -> Result<(StatusCode, String)> {
+    let error = match asker.client.execute(request.clone()).await {
+        Ok(answer) => return read(answer, who).await,
+        Err(error) => error,
+    };
+    let ahead = Failure::below(&error).and_then(|failure| failure.clock);
+    match ahead.and_then(|ahead| sign_for(&mut request, credential, place, ahead)) {
+        Some(()) => ask(request, asker, who).await,
+        None => Err(unanswered(&error, who)),
+    }
+}
+
+async fn read(answer: HttpResponse, who: &str) -> Result<(StatusCode, String)> {
     let status = answer.status();
-    let body = answer.into_body().bytes().await.map_err(|_| failed(format!("{status}, cut off")))?;
-    Ok((is_good, String::from_utf8_lossy(&body).into_owned()))
+    let body = answer.into_body().bytes().await.map_err(|_| none(who, &format!("{status}, cut off")))?;
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// That a clock is wrong is told, no more: messages may show addresses.
+fn unanswered(error: &HttpError, who: &str) -> Error {
+    let clock = Failure::below(error).and_then(|failure| failure.clock);
+    none(who, &clock.map_or_else(|| "no answer".to_owned(), told_of_clock))
+}
+
+fn none(who: &str, why: &str) -> Error {
+    Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}"))
 }

@@ -8,8 +8,8 @@ use crate::config::{Environment, Secret};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::HeaderValue;
 use object_store::client::HttpRequestBody;
-use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,17 +24,28 @@ pub(super) async fn fetch(sso: &Sso, asker: &Asker) -> Result<Fresh> {
         let hint = format!("sign in with `aws sso login --profile {}`", sso.profile);
         Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}; {hint}"))
     };
-    let sign_in = SignIn::read(sso, &asker.environment).map_err(|why| failed(&why))?;
+    let mut sign_in = SignIn::read(sso, &asker.environment).map_err(|why| failed(&why))?;
+    let was_over = sign_in.is_over("expiresAt");
     let token = sign_in.token(sso, asker).await.map_err(|why| failed(&why))?;
+    let (mut status, mut text) = credentials(sso, &token, asker, &who).await?;
+    // A token may end before its time.
+    if status == StatusCode::UNAUTHORIZED && !was_over {
+        let token = sign_in.renew(sso, asker).await.map_err(|why| failed(&why))?;
+        (status, text) = credentials(sso, &token, asker, &who).await?;
+    }
+    let json: Json = serde_json::from_str(&text).unwrap_or_default();
+    let names = ["accessKeyId", "secretAccessKey", "sessionToken", "expiration"];
+    let found = json.get("roleCredentials").and_then(|keys| keys_of(keys, names));
+    found.filter(|_| status.is_success()).ok_or_else(|| failed("the sign-in is not accepted"))
+}
+
+/// What the portal answers to somebody with that token.
+async fn credentials(sso: &Sso, token: &Secret, asker: &Asker, who: &str) -> Result<(StatusCode, String)> {
     let server = server(asker, "AWS_ENDPOINT_URL_SSO", "portal.sso", sso);
     let query = format!("account_id={}&role_name={}", escaped(&sso.account), escaped(&sso.role));
     let mut request = request(&format!("{server}/federation/credentials?{query}"))?;
     with_secret(&mut request, "x-amz-sso_bearer_token", token.exposed())?;
-    let (is_good, text) = ask(request, asker, &who).await?;
-    let json: Json = serde_json::from_str(&text).unwrap_or_default();
-    let names = ["accessKeyId", "secretAccessKey", "sessionToken", "expiration"];
-    let found = json.get("roleCredentials").and_then(|keys| keys_of(keys, names)).filter(|_| is_good);
-    found.ok_or_else(|| failed("the sign-in is not accepted"))
+    ask(request, asker, who).await
 }
 
 fn server(asker: &Asker, variable: &str, service: &str, sso: &Sso) -> String {
@@ -58,14 +69,17 @@ impl SignIn {
         Ok(Self { path, content })
     }
 
-    /// A token that is good: renewed when its time is over, and kept for whoever comes next.
-    async fn token(mut self, sso: &Sso, asker: &Asker) -> std::result::Result<Secret, String> {
-        let Some(token) = self.text("accessToken") else {
-            return Err(format!("{} has no token", self.path.display()));
-        };
-        if !self.is_over("expiresAt") {
-            return Ok(Secret::new(token));
+    /// A token that is good as far as is known: renewed when its time is over.
+    async fn token(&mut self, sso: &Sso, asker: &Asker) -> std::result::Result<Secret, String> {
+        match self.text("accessToken") {
+            None => Err(format!("{} has no token", self.path.display())),
+            Some(token) if !self.is_over("expiresAt") => Ok(Secret::new(token)),
+            Some(_) => self.renew(sso, asker).await,
         }
+    }
+
+    /// A new token, kept for whoever comes next.
+    async fn renew(&mut self, sso: &Sso, asker: &Asker) -> std::result::Result<Secret, String> {
         let renewed = self.renewed(sso, asker).await?;
         if let Json::Object(content) = &mut self.content {
             content.extend(renewed.0);
@@ -96,14 +110,14 @@ impl SignIn {
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.body_mut() = HttpRequestBody::from(bytes::Bytes::from(body.to_string()));
         let asked = ask(request, asker, "").await;
-        let (is_good, text) = asked.map_err(|_| format!("{OVER}, and nobody answers who renews it"))?;
+        let (status, text) = asked.map_err(|_| format!("{OVER}, and nobody answers who renews it"))?;
         let mut answer: Json = serde_json::from_str(&text).unwrap_or_default();
         let why = answer.get("error").and_then(Json::as_str).filter(|why| is_word(why));
         let refused =
             format!("{OVER} and is not renewed{}", why.map(|why| format!(" ({why})")).unwrap_or_default());
         let until = answer.get("expiresIn").and_then(Json::as_i64).and_then(|lasts| now().checked_add(lasts));
         let token = answer.get("accessToken").and_then(Json::as_str).map(Secret::new);
-        let (true, Some(token), Some(until)) = (is_good, token, until.and_then(time)) else {
+        let (true, Some(token), Some(until)) = (status.is_success(), token, until.and_then(time)) else {
             return Err(refused);
         };
         let mut changes = serde_json::Map::new();

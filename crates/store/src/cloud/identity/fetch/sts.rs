@@ -1,7 +1,7 @@
 //! Roles that somebody takes on (`AssumeRole`).
 use super::super::source::{Keys, Role};
 use super::Asker;
-use super::answer::{Fresh, ask, request, seconds};
+use super::answer::{Fresh, ask_signed, request, seconds};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::aws::{AwsAuthorizer, AwsCredential};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,8 +23,8 @@ pub(super) async fn assume(
     let failed = |why: &str| Error::new(ErrorKind::Denied, format!("no credentials from {who}: {why}"));
     let signed = AwsAuthorizer::new(base, "sts", region).try_authorize(&mut request, None);
     signed.map_err(|_| failed("the request cannot be signed"))?;
-    let (is_good, text) = ask(request, asker, &who).await?;
-    match read(&text).filter(|_| is_good) {
+    let (status, text) = ask_signed(request, base, (region, "sts"), asker, &who).await?;
+    match read(&text).filter(|_| status.is_success()) {
         Some(fresh) => Ok(fresh),
         None => Err(failed(element(&text, "Code").unwrap_or("what was answered is no such credentials"))),
     }

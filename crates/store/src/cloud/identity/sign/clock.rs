@@ -10,15 +10,15 @@ use ring::{digest, hmac};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Signs a signed request anew for a time that is so many seconds ahead of this machine's clock. The client
-/// signs (AWS Signature Version 4) for this machine's time alone.
-pub(super) fn sign_for(
+/// signs (AWS Signature Version 4) for this machine's time alone. `place` is region and service.
+pub(in crate::cloud::identity) fn sign_for(
     request: &mut HttpRequest,
     credential: &AwsCredential,
-    region: &str,
+    place: (&str, &str),
     ahead: i64,
 ) -> Option<()> {
     let time = time(SystemTime::now(), ahead).filter(|_| ahead != 0)?;
-    let authorization = sign(request, credential, region, &time.format("%Y%m%dT%H%M%SZ").to_string())?;
+    let authorization = sign(request, credential, place, &time.format("%Y%m%dT%H%M%SZ").to_string())?;
     request.headers_mut().insert(AUTHORIZATION, authorization);
     Some(())
 }
@@ -32,7 +32,7 @@ fn time(now: SystemTime, ahead: i64) -> Option<DateTime<Utc>> {
 fn sign(
     request: &mut HttpRequest,
     credential: &AwsCredential,
-    region: &str,
+    (region, service): (&str, &str),
     time: &str,
 ) -> Option<HeaderValue> {
     request.headers_mut().insert("x-amz-date", HeaderValue::from_str(time).ok()?);
@@ -49,11 +49,11 @@ fn sign(
         text("x-amz-content-sha256")?
     );
     let day = time.get(..8)?;
-    let scope = format!("{day}/{region}/s3/aws4_request");
+    let scope = format!("{day}/{region}/{service}/aws4_request");
     let digest = hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
     let to_sign = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}");
     let secret = format!("AWS4{}", credential.secret_key).into_bytes();
-    let parts = [day, region, "s3", "aws4_request", &to_sign];
+    let parts = [day, region, service, "aws4_request", &to_sign];
     let signature = hex(&parts.iter().fold(secret, |key, part| keyed(&key, part)));
     let id = &credential.key_id;
     let header =
@@ -102,20 +102,26 @@ mod tests {
             secret_key: "hunter2".to_owned(),
             token: Some("to/ken".to_owned()),
         };
-        for (method, address) in [
-            ("GET", "http://127.0.0.1:4000/bucket/a%20b/%C2%B5?versionId=1"),
-            ("GET", "https://s3.eu-west-1.amazonaws.com/b?prefix=a%2Fb%3D%20c&list-type=2&delimiter=%2F"),
-            ("POST", "https://b.s3.amazonaws.com/key?uploads"),
+        for (service, method, address) in [
+            ("s3", "GET", "http://127.0.0.1:4000/bucket/a%20b/%C2%B5?versionId=1"),
+            (
+                "s3",
+                "GET",
+                "https://s3.eu-west-1.amazonaws.com/b?prefix=a%2Fb%3D%20c&list-type=2&delimiter=%2F",
+            ),
+            ("s3", "POST", "https://b.s3.amazonaws.com/key?uploads"),
+            ("sts", "GET", "https://sts.eu-west-1.amazonaws.com/?Action=AssumeRole&RoleArn=arn%3Aaws"),
         ] {
             let mut request = HttpRequest::new(HttpRequestBody::from(bytes::Bytes::from_static(b"body")));
             *request.method_mut() = method.parse().unwrap();
             *request.uri_mut() = address.parse().unwrap();
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
             request.headers_mut().insert("x-amz-meta-a", HeaderValue::from_static(" two   words "));
-            AwsAuthorizer::new(&credential, "s3", "eu-west-1").try_authorize(&mut request, None).unwrap();
+            AwsAuthorizer::new(&credential, service, "eu-west-1").try_authorize(&mut request, None).unwrap();
             let theirs = request.headers().get(AUTHORIZATION).unwrap().clone();
             let time = request.headers()["x-amz-date"].to_str().unwrap().to_owned();
-            assert_eq!(sign(&mut request, &credential, "eu-west-1", &time).unwrap(), theirs, "{address}");
+            let place = ("eu-west-1", service);
+            assert_eq!(sign(&mut request, &credential, place, &time).unwrap(), theirs, "{address}");
         }
     }
 
@@ -123,8 +129,8 @@ mod tests {
     fn clocks_that_agree_change_nothing() {
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         let credential = AwsCredential { key_id: String::new(), secret_key: String::new(), token: None };
-        assert_eq!(sign_for(&mut request, &credential, "r", 0), None);
+        assert_eq!(sign_for(&mut request, &credential, ("r", "s3"), 0), None);
         assert!(request.headers().is_empty());
-        assert_eq!(sign_for(&mut request, &credential, "r", i64::MIN), None, "no such time");
+        assert_eq!(sign_for(&mut request, &credential, ("r", "s3"), i64::MIN), None, "no such time");
     }
 }

@@ -68,6 +68,32 @@ fn a_sign_in_that_is_over_is_renewed_and_kept() {
     assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
 }
 
+#[test]
+fn a_sign_in_that_was_taken_back_is_renewed_once() {
+    let revoked: fn(&str) -> String = |head| match head.contains("x-amz-sso_bearer_token: hunter3") {
+        true => answer("401 Unauthorized", "", "{\"message\": \"Session token not found or invalid\"}"),
+        false => portal(head),
+    };
+    let home_of = || {
+        let sign_in = sign_in("2100-01-01T00:00:00Z").replace("2020-01-01", "2100-01-01");
+        home(&[(".aws/config", CONFIG), (TOKEN, &sign_in)])
+    };
+    let (server, home) = (Server::start(revoked), home_of());
+    let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
+    assert_eq!(server.asked().len(), 4, "denied, renewed, asked again, read");
+
+    let never: fn(&str) -> String = |head| match head.starts_with("get /federation/") {
+        true => answer("401 Unauthorized", "", "{}"),
+        false => portal(head),
+    };
+    let (server, home) = (Server::start(never), home_of());
+    let (store, object) = connect("s3://bucket/k#aws.profile=sso", &known(&home, &server));
+    let error = read(&store, &object).unwrap_err();
+    assert!(error.message().contains("the sign-in is not accepted; sign in with"), "{error}");
+    assert_eq!(server.asked().len(), 3, "renewed no more than once");
+}
+
 /// Permissions of a file, after they were set.
 #[cfg(unix)]
 fn mode(path: &std::path::Path, mode: Option<u32>) -> u32 {
@@ -203,6 +229,7 @@ fn codes_that_are_none_or_wrong_are_told_of() {
         let (store, object) = connect("s3://bucket/k#aws.profile=code", &options);
         let error = read(&store, &object).unwrap_err();
         assert_eq!((error.kind(), error.message()), (ErrorKind::Denied, told));
+        assert_eq!(read(&store, &object).unwrap_err().message(), told);
         assert_eq!(times.load(Ordering::Relaxed), 1);
         assert!(code.is_empty() || !format!("{error:?}").contains(code), "{error:?}");
         assert!(!kept(&home).exists());

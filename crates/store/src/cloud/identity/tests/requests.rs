@@ -274,6 +274,42 @@ fn roles_and_sign_ins_give_keys_that_are_kept() {
     }
 }
 
+/// As [`services`], with a clock that is behind by years.
+fn behind(head: &str) -> String {
+    let is_old = |head: &str| head.contains("x-amz-date: 2020");
+    match head.contains("action=assumerole") && !is_old(head) {
+        true => error("403 Forbidden", "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\n", "SignatureDoesNotMatch"),
+        false => services(head),
+    }
+}
+
+#[test]
+fn roles_are_asked_for_by_the_clock_of_the_service() {
+    let server = Server::start(behind);
+    let home = home(&[(".aws/config", CONFIG)]);
+    let variables = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS"];
+    let options = options(&home, &variables.map(|name| (name, server.address.as_str())));
+    let (store, object) = connect("s3://bucket/k#aws.profile=role", &options);
+    assert_eq!(read(&store, &object).unwrap().unwrap(), "data");
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[test]
+fn a_service_that_accepts_no_time_is_told_of() {
+    let never: fn(&str) -> String =
+        |_| error("403 Forbidden", "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\n", "RequestTimeTooSkewed");
+    let server = Server::start(never);
+    let home = home(&[(".aws/config", CONFIG)]);
+    let options = options(&home, &[("AWS_ENDPOINT_URL_STS", server.address.as_str())]);
+    let (store, object) = connect("s3://bucket/k#aws.profile=role", &options);
+    let error = read(&store, &object).unwrap_err();
+    assert!(
+        error.message().contains("role arn") && error.message().contains("RequestTimeTooSkewed"),
+        "{error}"
+    );
+    assert_eq!(server.asked().len(), 2);
+}
+
 #[test]
 fn a_sign_in_that_is_over_says_how_to_sign_in() {
     let token = "{\"accessToken\": \"hunter2\", \"expiresAt\": \"2020-01-01T00:00:00UTC\"}";
