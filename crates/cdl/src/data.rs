@@ -11,7 +11,7 @@ use crate::CdlError;
 use crate::name::escape_name;
 use crate::print::Printer;
 use blocks::Blocks;
-use ncirrus_model::{Selection, Values, VarId};
+use ncirrus_model::{Selection, Storage, Values, VarId};
 use rows::Rows;
 
 /// Prints the data of a variable; nothing when it has no elements.
@@ -26,7 +26,12 @@ pub(crate) fn print(printer: &mut Printer<'_, '_>, id: VarId, indent: usize) -> 
         fault_line(printer, id, indent, &fault.to_string());
         return Ok(());
     }
-    let mut blocks = Blocks::new(&shape, model.packed_len(variable.ty));
+    let chunks = match &variable.storage {
+        Storage::Chunked(chunks) => Some(chunks.as_slice()),
+        _ => None,
+    };
+    let most = printer.source.block_len();
+    let mut blocks = Blocks::new(&shape, model.packed_len(variable.ty), chunks, most);
     let Some(first) = blocks.next() else { return Ok(()) };
     let mut values = match read(printer, id, &first) {
         Ok(values) => values,

@@ -12,6 +12,11 @@ pub trait DataSource {
     /// Whatever keeps the values from being read; the variable's data end there and printing goes on.
     fn read(&mut self, variable: VarId, selection: &Selection) -> Result<Values, ReadError>;
 
+    /// Bytes of values that are read at once where that keeps chunks from being read more than once.
+    fn block_len(&self) -> u64 {
+        32 << 20
+    }
+
     /// Storage properties as attributes, in `ncdump -s` order (nczarr.md 12.5), of a variable or of the root group.
     fn special(&mut self, node: NodeId) -> Vec<Attribute> {
         let _ = node;

@@ -87,6 +87,11 @@ impl DataSource for Printed<'_> {
         Ok(self.dataset.read_values(var, selection)?)
     }
 
+    /// A quarter of the session's memory.
+    fn block_len(&self) -> u64 {
+        self.dataset.session().memory() as u64 / 4
+    }
+
     fn special(&mut self, node: NodeId) -> Vec<Attribute> {
         match node {
             NodeId::Variable(_) if is_classic(self.dataset) => Vec::new(),

@@ -18,18 +18,13 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// `shape` has no zero; `element_len` is `None` when elements differ in length.
-    pub(super) fn new(shape: &[u64], element_len: Option<u64>) -> Self {
-        let limit = (BLOCK_LEN / element_len.unwrap_or(VARIABLE_ELEMENT_LEN).max(1)).max(1);
-        let mut axis = shape.len();
-        let mut inner = 1u64;
-        let mut step = 1;
-        while axis > 0 && inner <= limit {
-            axis -= 1;
-            let len = shape.get(axis).copied().unwrap_or(1);
-            step = (limit / inner).clamp(1, len.max(1));
-            inner = inner.saturating_mul(len);
-        }
+    /// `shape` has no zero; `element_len` is `None` when elements differ in length. Where whole chunks of the shape
+    /// `chunks` side by side have at most `most` bytes, blocks end where chunks end: each chunk is read once.
+    pub(super) fn new(shape: &[u64], element_len: Option<u64>, chunks: Option<&[u64]>, most: u64) -> Self {
+        let element_len = element_len.unwrap_or(VARIABLE_ELEMENT_LEN).max(1);
+        let (axis, step) = chunks
+            .and_then(|chunks| between_chunks(shape, element_len, chunks, most))
+            .unwrap_or_else(|| across_chunks(shape, element_len));
         Self { shape: shape.to_vec(), axis, step, next: Some(vec![0; shape.len()]) }
     }
 
@@ -49,6 +44,40 @@ impl Blocks {
     }
 }
 
+/// The axis along which an array is cut, and how far each block reaches along it, as long as a block may be.
+fn across_chunks(shape: &[u64], element_len: u64) -> (usize, u64) {
+    let limit = (BLOCK_LEN / element_len).max(1);
+    let mut axis = shape.len();
+    let mut inner = 1u64;
+    let mut step = 1;
+    while axis > 0 && inner <= limit {
+        axis -= 1;
+        let len = shape.get(axis).copied().unwrap_or(1);
+        step = (limit / inner).clamp(1, len.max(1));
+        inner = inner.saturating_mul(len);
+    }
+    (axis, step)
+}
+
+/// The same, with ends where chunks end: along the first axis along which a chunk has more than one element.
+fn between_chunks(shape: &[u64], element_len: u64, chunks: &[u64], most: u64) -> Option<(usize, u64)> {
+    let lens: Vec<u64> = shape.iter().zip(chunks).map(|(len, chunk)| *len.min(chunk)).collect();
+    let len = |axis: usize| shape.get(axis).copied().unwrap_or(1);
+    let mut axis = lens.iter().position(|len| *len > 1)?;
+    let chunk = *lens.get(axis)?;
+    let behind = shape.get(axis + 1..)?.iter().try_fold(element_len, |all, len| all.checked_mul(*len))?;
+    let row = behind.checked_mul(chunk).filter(|row| *row <= most)?;
+    let mut step = chunk.saturating_mul((BLOCK_LEN / row).max(1)).min(len(axis));
+    let mut block = behind.checked_mul(step)?;
+    // Along the axes in front chunks have one element: all ends are between chunks.
+    while axis > 0 && step == len(axis) && BLOCK_LEN / block > 1 {
+        axis -= 1;
+        step = (BLOCK_LEN / block).min(len(axis));
+        block = block.checked_mul(step)?;
+    }
+    Some((axis, step))
+}
+
 impl Iterator for Blocks {
     type Item = Selection;
 
@@ -62,5 +91,35 @@ impl Iterator for Blocks {
         let counts: Vec<u64> = start.iter().zip(&self.shape).enumerate().map(count).collect();
         self.next = self.advance(&start);
         Some(Selection::slab(&start, &counts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shapes(shape: &[u64], chunks: Option<&[u64]>, most: u64) -> Vec<Vec<u64>> {
+        Blocks::new(shape, Some(4), chunks, most).map(|block| block.shape()).collect()
+    }
+
+    #[test]
+    fn blocks_end_where_chunks_end() {
+        let most = 32 << 20;
+        let blocks = shapes(&[5_000_000], Some(&[2_000_000]), most);
+        assert_eq!(blocks, [[2_000_000], [2_000_000], [1_000_000]]);
+        assert_eq!(shapes(&[300, 1000], Some(&[300, 1000]), most), [[300, 1000]]);
+        assert_eq!(shapes(&[1000, 500], Some(&[10, 500]), most), [[520, 500], [480, 500]]);
+        let blocks = shapes(&[2, 600, 1000], Some(&[1, 400, 500]), most);
+        assert_eq!(blocks, [[1, 400, 1000], [1, 200, 1000], [1, 400, 1000], [1, 200, 1000]]);
+        let blocks = shapes(&[2, 40_000, 10], Some(&[1, 1, 5]), most);
+        assert_eq!(blocks, [[1, 26_214, 10], [1, 13_786, 10], [1, 26_214, 10], [1, 13_786, 10]]);
+    }
+
+    #[test]
+    fn where_rows_of_chunks_are_too_large_or_elements_lie_alone_blocks_have_their_usual_size() {
+        let usual = [[262, 1000], [262, 1000], [76, 1000]];
+        assert_eq!(shapes(&[600, 1000], Some(&[600, 1000]), 1 << 20), usual);
+        assert_eq!(shapes(&[600, 1000], Some(&[1, 1]), 1 << 30), usual);
+        assert_eq!(shapes(&[600, 1000], None, 1 << 30), usual);
     }
 }
