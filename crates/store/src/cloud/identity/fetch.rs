@@ -54,6 +54,9 @@ pub(in crate::cloud) struct Asker {
 /// Credentials are fetched anew when they are good for less than this.
 const MARGIN: Duration = Duration::from_secs(300);
 
+/// How long a failure is told again without a new attempt.
+const FAILED: Duration = Duration::from_secs(1);
+
 impl Purse {
     pub(super) fn new(source: &Source, asker: Asker) -> Self {
         let provider = own_provider(source, &asker);
@@ -74,8 +77,10 @@ impl Purse {
         if let Some(fresh) = kept.fresh.as_ref().filter(|fresh| fresh.is_good(SystemTime::now() + MARGIN)) {
             return Ok(Some(Arc::clone(&fresh.credential)));
         }
-        // Whoever waited for somebody else's attempt does not ask a person or a service the same once more.
-        if let Some((_, error)) = kept.failed.as_ref().filter(|(at, _)| *at > since) {
+        // Whoever waited for somebody else's attempt does not ask a person or a service the same once more, nor does
+        // what looks for the dataset at several places.
+        let is_fresh = |at: &Instant| *at > since || at.elapsed() < FAILED;
+        if let Some((_, error)) = kept.failed.as_ref().filter(|(at, _)| is_fresh(at)) {
             return Err(error.clone());
         }
         match fetch(&self.source, &self.asker).await {

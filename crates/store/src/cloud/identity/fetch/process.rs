@@ -34,14 +34,20 @@ fn read(printed: &[u8]) -> Option<Fresh> {
     keys_of(&json, ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"]).filter(|_| is_known)
 }
 
-/// Words between blanks; quotes keep blanks.
+/// Words between blanks; quotes keep blanks. A backslash keeps the letter behind it as in the shell, but on Windows, where
+/// it stands in paths.
 fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
-    for letter in command.chars() {
+    let mut letters = command.chars().peekable();
+    while let Some(letter) = letters.next() {
         match (letter, quote) {
             (letter, Some(open)) if letter == open => quote = None,
+            ('\\', None | Some('"')) if !cfg!(windows) => {
+                let is_kept = |next: &char| quote.is_none() || matches!(next, '"' | '\\' | '$' | '`');
+                word.get_or_insert_default().push(letters.next_if(is_kept).unwrap_or(letter));
+            }
             (letter, Some(_)) => word.get_or_insert_default().push(letter),
             ('"' | '\'', None) => {
                 quote = Some(letter);
@@ -61,8 +67,15 @@ mod tests {
 
     #[test]
     fn commands_are_words_with_quotes() {
-        assert_eq!(words("run \"a b\" 'c \"d' e\\f ''"), ["run", "a b", "c \"d", "e\\f", ""]);
+        assert_eq!(words("run \"a b\" 'c \"d' e ''"), ["run", "a b", "c \"d", "e", ""]);
         assert_eq!(words("  "), [""; 0]);
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn backslashes_keep_letters_as_in_the_shell() {
+        let command = r#"sh -c "echo '{\"Version\": 1}' \n" a\ b 'c\d' e\"#;
+        assert_eq!(words(command), ["sh", "-c", r#"echo '{"Version": 1}' \n"#, "a b", r"c\d", r"e\"]);
     }
 
     #[test]
