@@ -101,7 +101,7 @@ fn build(options: &StoreOptions, connect: Duration, policy: Policy) -> Result<Cl
         .referer(false)
         .connect_timeout(connect)
         .redirect(policy);
-    trust::proxied(builder, &http)?.build().map_err(|error| failed(&error.without_url()))
+    trust::proxied(builder, options)?.build().map_err(|error| failed(&error.without_url()))
 }
 
 /// What was asked for in secret is not sent on in the open.

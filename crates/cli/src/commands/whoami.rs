@@ -48,6 +48,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
 fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<Row>>> {
     use ncirrus::store::Identity;
     let Some((bucket, found)) = Identity::of(url, session.store_options())? else { return Ok(None) };
+    let proxy =
+        Url::parse(&found.endpoint.value).ok().and_then(|server| session.settings().proxy_of(&server));
     let mut rows = vec![
         ("endpoint", found.endpoint.value, Some(found.endpoint.why)),
         ("bucket", bucket.name, None),
@@ -64,6 +66,7 @@ fn of_bucket(url: &Url, session: &Session) -> Result<Option<Vec<Row>>> {
         let who = if pays.value { "you" } else { "the bucket's owner" };
         ("requests paid by", who.to_owned(), Some(pays.why))
     }));
+    rows.extend(proxy.map(|(proxy, origin)| ("proxy", proxy, Some(origin.to_string()))));
     rows.extend(found.warnings.into_iter().map(|warning| ("warning", warning, None)));
     Ok(Some(rows))
 }

@@ -2,6 +2,7 @@
 use super::show::without_password;
 use super::{Key, Origin, Secret, Server, Settings, cookies, netrc};
 use crate::Url;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -63,8 +64,20 @@ impl Settings {
         cookies::of(&text, url, now.as_secs()).map(Secret::new)
     }
 
+    /// The hosts that are reached without a proxy, of the configuration where that names a proxy, else of the environment.
+    pub(crate) fn excepted(&self) -> Option<&str> {
+        match self.text(Key::HttpProxy) {
+            Some(_) => self.text(Key::HttpNoProxy),
+            None => ["NO_PROXY", "no_proxy"].into_iter().find_map(|name| self.environment.variable(name)),
+        }
+    }
+
     /// The proxy that an address is asked through, without its password, and where it is named.
     pub fn proxy_of(&self, url: &Url) -> Option<(String, Origin)> {
+        if self.excepted().is_some_and(|hosts| hosts.split(',').any(|except| is_host_in(url.host(), except)))
+        {
+            return None;
+        }
         if let (Some(proxy), Some(origin)) = (self.text(Key::HttpProxy), self.origin(Key::HttpProxy)) {
             return Some((without_password(proxy), origin.clone()));
         }
@@ -140,6 +153,29 @@ impl Settings {
     }
 }
 
+/// Whether an entry of a list of hosts without proxy is for a host: `*`, a number or a range of them, a name and all below.
+fn is_host_in(host: &str, except: &str) -> bool {
+    let (except, host) = (except.trim().trim_start_matches('.'), host.trim_matches(['[', ']']));
+    let (network, bits) = except.split_once('/').map_or((except, None), |(net, bits)| (net, Some(bits)));
+    if let (Ok(host), Ok(network)) = (host.parse::<IpAddr>(), network.parse::<IpAddr>()) {
+        let (host, network, len) = match (host, network) {
+            (IpAddr::V4(host), IpAddr::V4(network)) => {
+                (u32::from(host).into(), u32::from(network).into(), 32_u32)
+            }
+            (IpAddr::V6(host), IpAddr::V6(network)) => (u128::from(host), u128::from(network), 128),
+            _ => return false,
+        };
+        let free = bits.map_or(Some(0), |bits| len.checked_sub(bits.parse::<u32>().ok()?));
+        return free.is_some_and(|free| (host ^ network).checked_shr(free).unwrap_or(0) == 0);
+    }
+    let is_below = || {
+        let host = host.to_ascii_lowercase();
+        let rest = host.strip_suffix(&except.to_ascii_lowercase());
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    except == "*" || (!except.is_empty() && is_below())
+}
+
 impl Server {
     fn login(&self) -> Option<Login> {
         let kind = match (&self.bearer, &self.user) {
@@ -148,5 +184,35 @@ impl Server {
             (None, None) => return None,
         };
         Some(Login { kind, origin: self.origin.clone()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Environment;
+
+    #[test]
+    fn a_proxy_is_told_of_where_it_is_asked() {
+        for (hosts, url, is_asked) in [
+            ("", "http://data.example.org/a", true),
+            ("*", "http://127.0.0.1/a", false),
+            ("127.0.0.1", "http://127.0.0.1:80/a", false),
+            ("10.0.0.0/8, .example.org", "http://10.2.3.4/a", false),
+            ("10.0.0.0/8, .example.org", "http://11.2.3.4/a", true),
+            ("10.0.0.0/8, .example.org", "http://data.EXAMPLE.org/a", false),
+            ("example.org", "http://notexample.org/a", true),
+            ("10.0.0.0/99,::1/0", "http://10.2.3.4/a", true),
+            ("::/0", "http://[::1]/a", false),
+        ] {
+            let environment = [("http_proxy", "http://u:hunter2@proxy:1"), ("NO_PROXY", hosts)]
+                .into_iter()
+                .fold(Environment::default(), |all, (name, value)| all.with(name, value));
+            let settings = Settings::of_environment(environment);
+            let proxy = settings.proxy_of(&Url::parse(url).unwrap());
+            let told =
+                is_asked.then(|| ("http://proxy:1".to_owned(), Origin::Variable("http_proxy".to_owned())));
+            assert_eq!(proxy, told, "{hosts} {url}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Whom connections trust, and through whom they go.
 use crate::StoreOptions;
-use crate::config::{HttpSettings, Key};
+use crate::config::Key;
 use ncirrus_layout::{Error, Result};
 use reqwest::{ClientBuilder, NoProxy, Proxy};
 use rustls::pki_types::CertificateDer;
@@ -44,7 +44,12 @@ pub(super) fn certificates(options: &StoreOptions) -> Result<Vec<CertificateDer<
 }
 
 /// The proxy that the configuration names; without, what the environment says is asked.
-pub(super) fn proxied(builder: ClientBuilder, http: &HttpSettings) -> Result<ClientBuilder> {
+pub(super) fn proxied(builder: ClientBuilder, options: &StoreOptions) -> Result<ClientBuilder> {
+    let http = options.config.http();
+    // The client does not take the star for hosts that are numbers.
+    if options.config.excepted().is_some_and(|hosts| hosts.split(',').any(|host| host.trim() == "*")) {
+        return Ok(builder.no_proxy());
+    }
     let Some(proxy) = &http.proxy else { return Ok(builder) };
     let wrong = |_| Error::invalid("the proxy of the configuration is no url");
     let except = http.no_proxy.as_deref().and_then(NoProxy::from_string);
