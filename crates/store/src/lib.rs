@@ -53,9 +53,9 @@ pub use http::HttpStore;
 pub use mapped::MappedFile;
 pub use memory::MemoryStore;
 pub use multipart::Multipart;
-pub use net::Patience;
 #[cfg(feature = "net")]
 pub use net::Traffic;
+pub use net::{Patience, at_most};
 pub use open::{Opened, looks_like_zip, open, open_url, open_zip};
 pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
 pub use reference::{ReferenceStore, parse_references};

@@ -19,9 +19,17 @@ mod turns;
 #[cfg(feature = "net")]
 mod watch;
 
+#[cfg(feature = "net")]
+pub use operation::at_most;
 pub use patience::Patience;
 #[cfg(feature = "net")]
 pub use record::Traffic;
+
+/// Runs reads of stores, none of which is over a network.
+#[cfg(not(feature = "net"))]
+pub async fn at_most<T>(_: u64, work: impl Future<Output = T>) -> T {
+    work.await
+}
 
 #[cfg(feature = "http")]
 pub(crate) use answer::content_range;

@@ -60,6 +60,22 @@ fn each_read_is_one_request() {
 }
 
 #[test]
+fn an_answer_over_a_limit_is_refused_whether_it_tells_its_length_or_not() {
+    let unsized_body = "200 OK\r\nConnection: close\r\n\r\n0123456789";
+    let server = Server::start([("/x", Page::Ranged(digits())), ("/y", Page::Status(unsized_body))]);
+    for name in ["/x", "/y"] {
+        let (store, object) = connect(&server.url(name));
+        let read = |most: u64| run(crate::at_most(most, store.get(&object, &Want::All)));
+        let error = read(9).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert_eq!(server.requests().len(), 2, "it is not asked for again");
+    let (store, object) = connect(&server.url("/x"));
+    assert!(run(crate::at_most(10, store.get(&object, &Want::All))).unwrap().is_some());
+}
+
+#[test]
 fn a_server_without_ranges_is_asked_once() {
     let server = Server::start([("/x", Page::Whole(digits()))]);
     let (store, object) = connect(&server.url("/x"));

@@ -174,6 +174,17 @@ pub(super) fn body_len(
     }
 }
 
+/// Whether a body may have so many bytes.
+pub(super) fn check_len(len: Option<u64>, most: Option<u64>) -> Result<(), Failure> {
+    match (len, most) {
+        (Some(len), Some(most)) if len > most => {
+            let told = format!("object has {len} bytes, more than the limit of {most}");
+            Err(Failure::lasting(Error::limit(told)))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// First and last byte of a range as it was asked for.
 fn asked_range(range: &str) -> Option<(u64, u64)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;

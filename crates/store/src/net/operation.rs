@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 tokio::task_local! {
     static CURRENT: Arc<Operation>;
+    static MOST: u64;
 }
 
 /// What a store is asked to do with an object, for which requests are made.
@@ -16,6 +17,8 @@ tokio::task_local! {
 pub(crate) struct Operation {
     pub(super) store: String,
     pub(super) object: String,
+    /// Bytes that one answer may have.
+    pub(super) most: Option<u64>,
     state: Mutex<State>,
     /// What its requests are sent by.
     service: OnceLock<Service>,
@@ -42,6 +45,11 @@ pub(crate) async fn operation<T>(object: &ObjectId, work: impl Future<Output = T
     CURRENT.scope(Arc::new(operation), work).await
 }
 
+/// Runs reads of stores: over a network, an answer of more bytes is refused (`Limit`) before it is fetched.
+pub async fn at_most<T>(bytes: u64, work: impl Future<Output = T>) -> T {
+    MOST.scope(bytes, work).await
+}
+
 /// Waits until the rest of an answer that failed half way may be asked for.
 pub(crate) async fn again(failure: Failure) -> Result<(), Failure> {
     let Some(operation) = Operation::current() else { return Err(failure) };
@@ -54,7 +62,8 @@ pub(crate) async fn again(failure: Failure) -> Result<(), Failure> {
 impl Operation {
     pub(super) fn new(store: &str, object: &str) -> Self {
         let (store, object) = (store.to_owned(), object.to_owned());
-        Self { store, object, state: Mutex::default(), service: OnceLock::new() }
+        let most = MOST.try_with(|most| *most).ok();
+        Self { store, object, most, state: Mutex::default(), service: OnceLock::new() }
     }
 
     /// That of the running task.

@@ -162,6 +162,7 @@ impl Service {
             (self.patience.least(), self.patience.window)
         };
         let len = answer::body_len(status, headers, asked);
+        let len = len.and_then(|len| answer::check_len(len, record.operation.most).map(|()| len));
         let mut body = Watched::new(body, len.as_ref().ok().copied().flatten(), pace, record);
         if let Err(failure) = len {
             return Err(body.refuse(&failure));

@@ -4,6 +4,7 @@ use super::operation::Operation;
 use super::record::Record;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as _, Frame};
+use ncirrus_layout::Error;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub(crate) struct Watched {
     body: reqwest::Body,
     /// Bytes still to come, if that is known.
     left: Option<u64>,
+    /// Bytes that may still come.
+    room: Option<u64>,
     pace: Option<Pace>,
     record: Option<Record>,
 }
@@ -37,7 +40,8 @@ impl Watched {
         record: Record,
     ) -> Self {
         let pace = Pace { least, window, end: Box::pin(sleep(window)), so_far: 0 };
-        let mut watched = Self { body, left: len, pace: Some(pace), record: Some(record) };
+        let room = record.operation.most;
+        let mut watched = Self { body, left: len, room, pace: Some(pace), record: Some(record) };
         if len == Some(0) {
             watched.done();
         }
@@ -46,7 +50,7 @@ impl Watched {
 
     /// A body that is there already.
     pub(super) fn ready(body: Bytes) -> Self {
-        Self { left: None, body: body.into(), pace: None, record: None }
+        Self { left: None, room: None, body: body.into(), pace: None, record: None }
     }
 
     /// The next bytes; `None` at the end.
@@ -108,6 +112,12 @@ impl Watched {
         }
         if let Some(record) = &mut self.record {
             record.received(piece.len());
+        }
+        if let Some(room) = &mut self.room {
+            let Some(left) = room.checked_sub(len) else {
+                return Err(self.failed(&Failure::lasting(Error::limit("object has more bytes than it may"))));
+            };
+            *room = left;
         }
         match &mut self.left {
             Some(left) if *left < len => Err(self.failed(&Failure::passing("answer is longer than it says"))),
