@@ -6,11 +6,13 @@ use crate::dataset::Dataset;
 use crate::merge::split;
 use crate::nesting::Nesting;
 use crate::session::{Fetching, Shared};
-use crate::view::{BlockingView, Extra, StallingView};
+use crate::view::{BlockingView, Extra, StallingView, check_document, document_error};
 use bytes::BytesMut;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_layout::{Blob, Error, Memo, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want};
+use ncirrus_layout::{
+    Blob, Error, ErrorKind, Memo, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want,
+};
 use ncirrus_model::{Selection, Values};
 use requests::Sorted;
 use std::collections::HashMap;
@@ -122,7 +124,7 @@ impl Context {
             while under_way.len() < most
                 && let Some((object, want)) = requests.next()
             {
-                under_way.push(self.request(object, want)?);
+                under_way.push(self.request_part(object, want)?);
             }
             let Some((object, blob)) = under_way.next().await else { return Ok(()) };
             match blob {
@@ -138,12 +140,41 @@ impl Context {
         self.nesting.tally().iter().for_each(|tally| tally.fetched(bytes));
     }
 
-    fn request(
+    /// As [`request`](Self::request), for a step: a whole object is a document.
+    fn request_part(
         &self,
         object: ObjectId,
         want: Want,
     ) -> Result<impl Future<Output = (ObjectId, Result<Option<Blob>>)> + use<>> {
-        let fetching: Fetching = self.shared.network.fetch(self.snapshot.store(), object.clone(), want)?;
+        let most = (want == Want::All).then(|| self.shared.document_bytes());
+        let (request, shared) = (self.request(object, want, most)?, Arc::clone(&self.shared));
+        Ok(async move {
+            let (object, blob) = request.await;
+            let blob = match blob {
+                Ok(Some(blob)) if most.is_some() => {
+                    check_document(&shared, &object, blob.size).map(|()| Some(blob))
+                }
+                Err(error) if most.is_some() && error.kind() == ErrorKind::Limit => {
+                    Err(document_error(error.message()))
+                }
+                blob => blob,
+            };
+            (object, blob)
+        })
+    }
+
+    /// Asks a store for bytes, at most so many.
+    fn request(
+        &self,
+        object: ObjectId,
+        want: Want,
+        most: Option<u64>,
+    ) -> Result<impl Future<Output = (ObjectId, Result<Option<Blob>>)> + use<>> {
+        let store = self.snapshot.store();
+        let fetching: Fetching = match most {
+            Some(most) => self.shared.network.fetch_at_most(store, object.clone(), want, most)?,
+            None => self.shared.network.fetch(store, object.clone(), want)?,
+        };
         let (shared, tally) = (Arc::clone(&self.shared), self.nesting.tally());
         Ok(async move {
             let blob = fetching.await;
@@ -183,9 +214,9 @@ pub(crate) async fn fetch_range(
     let cap = context.snapshot.store().facts().range_cap.max(1);
     let Some(range) = range.filter(|range| range.end - range.start > cap) else {
         let want = range.map_or(Want::All, |range| Want::Range(range.clone()));
-        return context.request(object.clone(), want)?.await.1;
+        return context.request(object.clone(), want, None)?.await.1;
     };
-    let parts = split(range, cap).map(|part| context.request(object.clone(), Want::Range(part)));
+    let parts = split(range, cap).map(|part| context.request(object.clone(), Want::Range(part), None));
     let parts = futures_util::future::join_all(parts.collect::<Result<Vec<_>>>()?).await;
     let mut joined: Option<Blob> = None;
     let mut bytes = BytesMut::new();

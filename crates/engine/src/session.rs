@@ -97,6 +97,17 @@ pub(crate) struct Shared {
     opened: AtomicU64,
 }
 
+impl Shared {
+    /// Bytes that a metadata document may have: what is made of it takes several times as many.
+    pub(crate) fn document_bytes(&self) -> u64 {
+        let share = (self.memory as u64 / 4).max(LEAST_DOCUMENT);
+        self.limits.metadata_bytes.min(share)
+    }
+}
+
+/// Bytes that a metadata document may have, however little memory there is.
+const LEAST_DOCUMENT: u64 = 64 << 20;
+
 impl Session {
     /// Choices for a new session.
     pub fn builder() -> SessionBuilder {

@@ -53,6 +53,20 @@ impl EncodedPart {
     }
 }
 
+/// Checks that a document may be read into memory.
+pub(crate) fn check_document(shared: &Shared, object: &ObjectId, len: u64) -> Result<()> {
+    let most = shared.document_bytes();
+    if len > most {
+        return Err(document_error(&format!("{len} bytes, more than the limit of {most}")).at_object(object));
+    }
+    Ok(())
+}
+
+/// That a document is larger than it may be, and what makes it allowed.
+pub(crate) fn document_error(what: &str) -> Error {
+    Error::limit(format!("metadata document: {what} (a quarter of the session's memory)"))
+}
+
 /// Checks that a range that a format asks for may be read into memory.
 fn check_len(limits: &Limits, object: &ObjectId, len: u64) -> Result<()> {
     limits.metadata_len(len, "a metadata object").map(|_| ()).map_err(|error| error.at_object(object))

@@ -7,7 +7,7 @@ pub(crate) use ncirrus_layout::base64;
 use crate::dialect::Dialect;
 use crate::special::{ZARR_JSON, ZMETADATA};
 use ncirrus_layout::{
-    Catalog, Confidence, Consolidated, Driver, Error, ObjectId, OpenOptions, Step, View, join,
+    Catalog, Confidence, Consolidated, Driver, Error, ErrorKind, ObjectId, OpenOptions, Step, View, join,
 };
 use std::sync::Arc;
 
@@ -40,15 +40,19 @@ impl Driver for ZarrDriver {
     }
 
     fn probe(&self, view: &dyn View, root: &ObjectId) -> Step<Confidence> {
-        let found = |names: &[&str]| -> Step<bool> {
-            Ok(join(names, |name| read_document(view, &root.child(name)))?
-                .into_iter()
-                .any(|doc| usable(doc).is_some()))
-        };
-        if found(&[ZARR_JSON, ZMETADATA])? || found(&v2::MARKERS)? {
-            return Ok(Confidence::Yes);
+        let mut refused = None;
+        for names in [&[ZARR_JSON, ZMETADATA][..], &v2::MARKERS] {
+            for document in join(names, |name| read_document(view, &root.child(name)))? {
+                match document {
+                    Some(Ok(_)) => return Ok(Confidence::Yes),
+                    Some(Err(error)) if error.kind() == ErrorKind::Limit => {
+                        refused.get_or_insert(error);
+                    }
+                    _ => {}
+                }
+            }
         }
-        Ok(Confidence::No)
+        refused.map_or(Ok(Confidence::No), |error| Err(error.into()))
     }
 
     fn open(&self, view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Arc<dyn Catalog>> {

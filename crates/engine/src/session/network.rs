@@ -47,13 +47,22 @@ impl Network {
     pub(crate) fn fetch(&self, store: &Arc<dyn Store>, object: ObjectId, want: Want) -> Result<Fetching> {
         let host = self.host(store);
         let store = Arc::clone(store);
-        Ok(Fetching(self.handle()?.spawn(async move {
-            let start = Instant::now();
-            let _turn = host.acquire().await;
-            let found = store.get(&object, &want).await;
-            tell(&object, &want, &found, start);
-            found
-        })))
+        Ok(Fetching(self.handle()?.spawn(async move { get(store.as_ref(), host, object, want).await })))
+    }
+
+    /// As [`fetch`](Self::fetch); an object of more bytes is refused.
+    pub(crate) fn fetch_at_most(
+        &self,
+        store: &Arc<dyn Store>,
+        object: ObjectId,
+        want: Want,
+        most: u64,
+    ) -> Result<Fetching> {
+        let host = self.host(store);
+        let store = Arc::clone(store);
+        Ok(Fetching(self.handle()?.spawn(ncirrus_store::at_most(most, async move {
+            get(store.as_ref(), host, object, want).await
+        }))))
     }
 
     /// Starts asking for the names below a prefix.
@@ -114,6 +123,15 @@ impl Network {
         let most = store.facts().concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Arc::clone(host.or_insert_with(|| Arc::new(Semaphore::new(most))))
     }
+}
+
+/// Reads when it is its turn.
+async fn get(store: &dyn Store, host: Arc<Semaphore>, object: ObjectId, want: Want) -> Result<Option<Blob>> {
+    let start = Instant::now();
+    let _turn = host.acquire().await;
+    let found = store.get(&object, &want).await;
+    tell(&object, &want, &found, start);
+    found
 }
 
 /// Tells of a read, of whatever store.

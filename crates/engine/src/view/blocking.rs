@@ -1,5 +1,5 @@
 //! A view of a local store: it reads at once, so that no step is ever run twice.
-use super::{EncodedPart, check_len};
+use super::{EncodedPart, check_document, check_len};
 use crate::cache::{FRONT, resolve};
 use crate::drive::Context;
 use bytes::Bytes;
@@ -44,11 +44,13 @@ impl<'a> BlockingView<'a> {
         let limits = &self.context.shared.limits;
         match want {
             Want::All => {
-                // One more byte than allowed tells whether there are too many, without asking for the size before.
-                let most = Want::Range(0..limits.metadata_bytes.saturating_add(1));
-                let blob = self.store.read(object, &most)?;
-                blob.as_ref().map_or(Ok(()), |blob| check_len(limits, object, blob.size))?;
-                Ok(blob)
+                // The first bytes tell the size, and nearly always are all.
+                let Some(blob) = self.store.read(object, &Want::Range(0..AT_FIRST))? else { return Ok(None) };
+                check_document(&self.context.shared, object, blob.size)?;
+                if blob.size <= blob.bytes.len() as u64 {
+                    return Ok(Some(blob));
+                }
+                self.store.read(object, &Want::Range(0..blob.size))
             }
             Want::Range(range) | Want::Parse(range) => {
                 if range.end.saturating_sub(range.start) > limits.metadata_bytes {
@@ -65,6 +67,9 @@ impl<'a> BlockingView<'a> {
         }
     }
 }
+
+/// Bytes of a document that are read before its size is known.
+const AT_FIRST: u64 = 1 << 20;
 
 /// The first bytes, which are read at once where a format begins to parse.
 fn front_of(want: &Want) -> Option<Want> {
