@@ -1,6 +1,7 @@
 //! Finding out what lies at an address.
 mod found;
 
+use found::Found;
 pub(crate) use found::is_zip;
 
 use crate::drive::Context;
@@ -61,7 +62,7 @@ fn probe_all(
     let of_root = probes.iter().find_map(|probe| need_of(probe, root));
     match of_root {
         Some(need) if root_first => return Err(need.into()),
-        None if found::is_all(view, root) => {
+        None if found::is_all(view, root, root_first) => {
             let settled = probes.into_iter().map(|probe| match probe {
                 Err(Stall::Need(_)) => Ok(Ok(Confidence::No)),
                 probe => settle(probe).map_err(Stall::Need),
@@ -87,17 +88,22 @@ fn is_asked_first(root: &ObjectId, facts: &Facts) -> bool {
     is_any(&FILES) || (!facts.lists && !root.key().is_empty() && !is_any(&TREES))
 }
 
-/// How names of single files end.
-const FILES: [&str; 12] =
-    ["nc", "nc3", "nc4", "nc5", "nc6", "nca", "cdf", "netcdf", "h5", "hdf5", "he5", "hdf"];
+/// How names of single files end, and of pages.
+const FILES: [&str; 14] =
+    ["nc", "nc3", "nc4", "nc5", "nc6", "nca", "cdf", "netcdf", "h5", "hdf5", "he5", "hdf", "html", "htm"];
 /// How names of trees end.
 const TREES: [&str; 4] = ["zarr", "zarr2", "zarr3", "nczarr"];
 
 /// Why no driver knows what is there.
 async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]) -> Error {
     let names: Vec<&str> = drivers.iter().map(|driver| driver.name()).collect();
-    let lists = context.snapshot.store().facts().lists;
+    let store = context.snapshot.store();
+    let lists = store.facts().lists;
     let error = match context.drive(|view| found::look(view, root, lists)).await {
+        // A store of a local folder is there because the folder is.
+        Ok(Found::Nothing) if store.local().is_some() && root.key().is_empty() => {
+            Error::malformed("an empty directory, not a dataset")
+        }
         Ok(found) => found.describe(&names.join(", ")),
         Err(error) => error,
     };

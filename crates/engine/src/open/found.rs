@@ -41,9 +41,11 @@ pub(super) fn look(view: &dyn View, root: &ObjectId, lists: bool) -> Step<Found>
     Ok(Found::Nothing)
 }
 
-/// Whether it is known what lies at the address itself, or that it cannot be had, and nothing can lie below.
-pub(super) fn is_all(view: &dyn View, root: &ObjectId) -> bool {
+/// Whether it is known what lies at the address itself, or that it cannot be had, and nothing can lie below. An empty
+/// object may stand for a folder where something below was as likely.
+pub(super) fn is_all(view: &dyn View, root: &ObjectId, root_first: bool) -> bool {
     match view.read(root, Want::Parse(0..SNIFFED)) {
+        Ok(Some(blob)) if blob.size == 0 => root_first,
         Ok(Some(blob)) => !Found::of(&blob).may_be_folder(),
         Ok(None) | Err(Stall::Need(_)) => false,
         // Who may not read a folder itself may read what lies in it.

@@ -3,7 +3,7 @@ use crate::proxy::{Harm, Proxy, Rule};
 use crate::serve::serve;
 use crate::support::temp;
 use crate::{good, session};
-use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions};
+use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Limits, OpenOptions, Session};
 use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
@@ -49,6 +49,7 @@ fn what_is_no_dataset_is_told_in_few_requests() {
     let page = b"<!DOCTYPE html>\n<html><body>Index of /data</body></html>";
     std::fs::write(temp.join("page"), page).unwrap();
     std::fs::write(temp.join("empty"), b"").unwrap();
+    std::fs::write(temp.join("empty.zarr"), b"").unwrap();
     std::fs::write(temp.join("noise"), b"0123456789").unwrap();
     std::fs::write(temp.join("login"), b"<html><title>Earthdata Login</title>").unwrap();
     std::fs::write(temp.join("page.zip"), page).unwrap();
@@ -60,10 +61,12 @@ fn what_is_no_dataset_is_told_in_few_requests() {
         ("page.json", ErrorKind::Malformed, "an HTML page, not data", 2),
         ("page.zip", ErrorKind::Malformed, "an HTML page, not data", 3),
         ("noise", ErrorKind::Malformed, unknown, 1),
-        ("empty", ErrorKind::Malformed, "an empty object, not a dataset", 8),
+        ("empty", ErrorKind::Malformed, "an empty object, not a dataset", 1),
+        ("empty.zarr", ErrorKind::Malformed, "an empty object, not a dataset", 6),
         // Lists of folders say nothing about what lies in them.
-        ("", ErrorKind::Malformed, "an HTML page, not data: \"Index\"", 8),
-        ("nothing", ErrorKind::NotFound, "no such object", 8),
+        ("", ErrorKind::Malformed, "an HTML page, not data: \"Index\"", 6),
+        ("nothing", ErrorKind::NotFound, "no such object", 6),
+        ("nothing.nc", ErrorKind::NotFound, "no such object", 6),
     ] {
         let proxy = Proxy::start(&serve(&temp, None), good());
         let url = format!("{}/{name}", proxy.address);
@@ -72,6 +75,32 @@ fn what_is_no_dataset_is_told_in_few_requests() {
         assert!(error.message().starts_with(told), "{error}");
         assert!(error.to_string().contains(url.trim_end_matches('/')), "{error}");
         assert!(proxy.requests().len() <= most, "{name}: {:?}", proxy.requests());
+    }
+}
+
+#[test]
+fn a_metadata_document_over_the_limit_is_not_fetched() {
+    let (_folder, temp) = temp();
+    std::fs::create_dir(temp.join("x")).unwrap();
+    let document = format!("{}{}", " ".repeat(100_000), r#"{"zarr_format": 2}"#);
+    std::fs::write(temp.join("x/.zgroup"), document).unwrap();
+    for (most, is_read) in [(100_017, false), (100_018, true)] {
+        let limits = Limits { metadata_bytes: most, ..Limits::default() };
+        let session = Session::builder().threads(2).limits(limits).build().unwrap();
+        for place in [serve(&temp, None), temp.to_str().unwrap().to_owned()] {
+            let opened = Dataset::open_with(&format!("{place}/x"), &OpenOptions::default(), &session);
+            if is_read {
+                // Of a server nobody knows the members.
+                assert!(opened.is_ok() || place.starts_with("http"));
+                continue;
+            }
+            let error = opened.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+            assert!(error.message().contains("100018 bytes, more than the limit of 100017"), "{error}");
+            assert!(error.to_string().contains("x/.zgroup"), "{error}");
+            let received = session.store_options().connections.traffic().received;
+            assert!(received < 10_000, "{received} bytes");
+        }
     }
 }
 

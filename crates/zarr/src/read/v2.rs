@@ -25,12 +25,11 @@ pub(super) fn is_there(documents: &Documents<'_>) -> Step<bool> {
 
 /// Reads everything; `None` when the root holds no object of Zarr v2.
 pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
+    let with_names = |stall| both(Err(stall), documents.children("")).map(|(none, _)| none);
     let bag = match Bag::read(documents, "", MARKERS.to_vec()) {
         Ok(bag) => bag,
         Err(stall) if documents.trusts_names() => return Err(stall),
-        Err(stall) => {
-            return both::<Option<Dataset>, _>(Err(stall), documents.children("")).map(|(none, _)| none);
-        }
+        Err(stall) => return with_names(stall),
     };
     if !documents.is_consolidated() && !MARKERS.iter().any(|name| bag.is_there(name)) {
         return match MARKERS.iter().find_map(|name| bag.error(name)) {
@@ -38,7 +37,10 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
             None => Ok(None),
         };
     }
-    let bag = bag.with_old_objects(documents)?;
+    let bag = match bag.with_superblocks(documents) {
+        Ok(bag) => bag.with_old_objects(documents)?,
+        Err(stall) => return with_names(stall),
+    };
     let mut dialect = bag.dialect();
     let sorts = Provenance::of(&bag.attributes()).is_netcdf_c();
     let walker = Walker { documents, dialect, sorts, names_members: bag.names_members() };
@@ -56,8 +58,10 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
     Ok(Some(Dataset { dialect, consolidated: documents.is_consolidated(), superblock, root }))
 }
 
-/// The objects of a root, one of which there must be. They tell whether there are others.
-pub(super) const MARKERS: [&str; 5] = [ZGROUP, ZATTRS, ZARRAY, V1_SUPERBLOCK, D18_SUPERBLOCK];
+/// The objects of a root, one of which there must be (2.2).
+pub(super) const MARKERS: [&str; 3] = [ZGROUP, ZATTRS, ZARRAY];
+/// The objects that dialects have beside these which keep their superblock in none of them; they tell of others.
+const SUPERBLOCKS: [&str; 2] = [V1_SUPERBLOCK, D18_SUPERBLOCK];
 const V1_GROUP_OBJECTS: &[&str] = &[V1_GROUP, V1_ATTRIBUTES, V1D_ATTRIBUTES];
 const V1_ARRAY_OBJECTS: &[&str] = &[V1_ARRAY, V1D_ARRAY, V1_ATTRIBUTES, V1D_ATTRIBUTES];
 const D18_GROUP_OBJECTS: &[&str] = &[D18_DIMENSIONS, D18_TYPES, D18_ATTRIBUTES, D18_ATTRIBUTE_TYPES];
@@ -212,6 +216,14 @@ impl Bag {
         let all: Vec<(&'static str, Document)> = join(objects, read)?;
         let found = all.into_iter().filter_map(|(name, document)| Some((name, document?)));
         Ok(Self { documents: found.collect() })
+    }
+
+    /// Adds the root's superblocks that are objects of their own, unless there is one elsewhere.
+    fn with_superblocks(mut self, documents: &Documents<'_>) -> Step<Self> {
+        if documents.is_consolidated() || self.dialect() == Dialect::Plain {
+            self.documents.extend(Self::read(documents, "", SUPERBLOCKS.to_vec())?.documents);
+        }
+        Ok(self)
     }
 
     /// Adds the root's further objects of the dialects that have such.
