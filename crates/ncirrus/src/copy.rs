@@ -16,6 +16,7 @@ use blueprint::Blueprint;
 pub(crate) use blueprint::{Pair, make_attributes_classic};
 use ncirrus_engine::Writer;
 use ncirrus_model::Model;
+use ncirrus_store::check_apart;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Choices for [`copy`].
@@ -85,7 +86,8 @@ pub struct CopyReport {
 /// [`plan_copy`] tells what it will take.
 ///
 /// # Errors
-/// When the source cannot be read or the target cannot hold it (the error names the member), or is there already.
+/// When the source cannot be read or the target cannot hold it (the error names the member), is there already, or lies
+/// inside the source or around it.
 pub fn copy(
     source: &Dataset,
     target: &str,
@@ -104,6 +106,7 @@ pub(crate) fn copy_without(
     session: &Session,
 ) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+    check_apart(source.url(), target, create.resolve(target)?.shape(), &session.stores)?;
     let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, left_out, &create)?;
     let copy = Dataset::create_with(target, &create, session)?;
     if options.drop_filters {

@@ -1,6 +1,8 @@
 //! From an address to a store.
+mod apart;
 mod kind;
 
+pub use apart::check_apart;
 pub(crate) use kind::is_zip_name;
 pub use kind::{looks_like_zip, open_zip};
 
@@ -106,9 +108,10 @@ pub(crate) fn local_path(url: &Url) -> PathBuf {
     PathBuf::from(if trimmed.is_empty() { path } else { trimmed })
 }
 
-/// What an error at a path means; a file where a directory is needed is as good as nothing there.
+/// What an error at a path means; a file where a directory is needed is as good as nothing there. A name that is too long
+/// is told of.
 pub(crate) fn path_error(error: std::io::Error, path: &Path) -> Error {
-    if fault::is_absence(&error) {
+    if fault::is_absence(&error) && error.kind() != std::io::ErrorKind::InvalidFilename {
         return Error::new(ErrorKind::NotFound, "no such file or directory")
             .at_object(path.display())
             .because(error);

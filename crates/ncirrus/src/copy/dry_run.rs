@@ -3,7 +3,7 @@ use super::blueprint::Blueprint;
 use super::{CopyOptions, drop_filters};
 use crate::{Dataset, Result, Session};
 use ncirrus_engine::CopyPlan;
-use ncirrus_store::MemoryStore;
+use ncirrus_store::{MemoryStore, check_apart};
 use std::fmt;
 
 /// What a copy will take.
@@ -26,10 +26,12 @@ pub fn plan_copy(
     session: &Session,
 ) -> Result<CopyPlans> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+    let resolved = create.resolve(target)?;
+    check_apart(source.url(), target, resolved.shape(), &session.stores)?;
     let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &[], &create)?;
     // The format lays out the copy in memory, without data.
     let memory = MemoryStore::new("memory://plan");
-    let (writing, engine) = (create.resolve(target)?.writing(), &session.engine);
+    let (writing, engine) = (resolved.writing(), &session.engine);
     let writer = engine.block_on(engine.create(memory.shared(), memory.root().child("copy"), writing))?;
     if options.drop_filters {
         drop_filters(&writer, &mut model, &mut losses)?;

@@ -2,8 +2,8 @@
 use super::places::Place;
 use super::server::{KEY, Manners, SECRET, Server, session, settings};
 use ncirrus::{
-    Atomic, CreateOptions, Dataset, DimensionLen, Error, ErrorKind, Kind, OpenOptions, Selection, Session,
-    Values,
+    Atomic, CopyOptions, CreateOptions, Dataset, DimensionLen, Error, ErrorKind, Kind, OpenOptions,
+    Selection, Session, Values,
 };
 
 pub(super) fn open(url: &str, session: &Session) -> Result<Dataset, Error> {
@@ -38,6 +38,27 @@ pub(super) fn shown(error: &Error, secrets: &[&str]) -> String {
         "a signature is shown: {text}"
     );
     text
+}
+
+#[test]
+fn a_tree_is_not_copied_over_itself_or_into_itself() {
+    let server = Server::start();
+    let session = server.session();
+    let url = server.url("x.zarr");
+    create(&url, &session).unwrap();
+    let (keys, source) = (server.keys(), open(&url, &session).unwrap());
+    let create = CreateOptions { kind: Some(Kind::NcZarr), overwrite: true, ..CreateOptions::default() };
+    let options = CopyOptions { create, ..CopyOptions::default() };
+    let elsewhere = server.address.replace("http", "s3");
+    for target in
+        [url.clone(), format!("{url}/"), format!("{elsewhere}/bucket/x.zarr"), server.url("x.zarr/in.zarr")]
+    {
+        let error = ncirrus::copy(&source, &target, &options, &session).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+        assert!(error.message().contains("what is read"), "{error}");
+    }
+    assert_eq!(server.keys(), keys);
+    ncirrus::copy(&source, &server.url("y.zarr"), &options, &session).unwrap();
 }
 
 #[test]

@@ -1,0 +1,110 @@
+//! Whether what is read and what is written lie apart.
+use super::{as_it_is, is_zip_name, local_path};
+use crate::create::Shape;
+use crate::url::{Scheme, Url, percent_decoded};
+use crate::{StoreOptions, key};
+use ncirrus_layout::{Error, ErrorKind, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where a dataset lies, as it can be compared.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// On this machine, without links.
+    Path(PathBuf),
+    /// A server, and what is asked of it.
+    Server(String, String),
+}
+
+/// Refuses a dataset that would be written inside the one it is made from, around it, or, where it is written in place,
+/// over it. Nothing is sent.
+///
+/// # Errors
+/// `Conflict` naming both; `Invalid` for an address that is none.
+pub fn check_apart(source: &str, target: &str, shape: Shape, options: &StoreOptions) -> Result<()> {
+    let (from, to) = (as_it_is(&Url::parse(source)?), as_it_is(&Url::parse(target)?));
+    let (Some(read), Some(written)) = (place_of(&from, options)?, place_of(&to, options)?) else {
+        return Ok(());
+    };
+    let what = if written == read {
+        if !is_written_in_place(&to, shape) {
+            return Ok(());
+        }
+        "is what is read: it would be gone before it is read"
+    } else if written.is_below(&read) {
+        "lies inside what is read"
+    } else if read.is_below(&written) {
+        "would replace what is read, which lies inside it"
+    } else {
+        return Ok(());
+    };
+    let told = if from.to_string() == to.to_string() { what.to_owned() } else { format!("{what} ({from})") };
+    Err(Error::new(ErrorKind::Conflict, told).at_object(to))
+}
+
+/// Elsewhere a dataset is written beside its place, or sent when it is whole.
+fn is_written_in_place(url: &Url, shape: Shape) -> bool {
+    let modes = url.fragment().modes();
+    let is_zip = modes.contains("zip") || (is_zip_name(url.path()) && !modes.contains("file"));
+    shape == Shape::Tree && !is_zip && !matches!(url.scheme(), Scheme::File | Scheme::Memory)
+}
+
+/// `None` for a path of which not even the folder is there.
+fn place_of(url: &Url, options: &StoreOptions) -> Result<Option<Place>> {
+    Ok(match url.scheme() {
+        Scheme::File => real_path(&local_path(url)).map(Place::Path),
+        Scheme::Memory => Some(served(format!("memory://{}", url.host()), url.path())),
+        _ => match in_bucket(url, options)? {
+            Some((server, key)) => Some(served(server, &key)),
+            None => {
+                let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+                let scheme = url.other_scheme().unwrap_or(url.scheme().as_str());
+                Some(served(format!("{scheme}://{}{port}", url.host()), &percent_decoded(url.path())))
+            }
+        },
+    })
+}
+
+fn served(server: String, path: &str) -> Place {
+    Place::Server(server, path.trim_matches('/').to_owned())
+}
+
+/// A path without links and dots, of what is there or may be created.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = fs::canonicalize(path) {
+        return Some(real);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+}
+
+/// The server of a bucket, whoever asks it and by whatever name, and the path below it.
+#[cfg(feature = "cloud")]
+fn in_bucket(url: &Url, options: &StoreOptions) -> Result<Option<(String, String)>> {
+    let Some((bucket, identity)) = crate::Identity::of(url, options)? else { return Ok(None) };
+    // Amazon's buckets are the same in whatever region they are asked for.
+    let is_own = identity.endpoint.value.contains(".amazonaws.com");
+    let server = if is_own { bucket.provider.server().to_owned() } else { identity.endpoint.value };
+    Ok(Some((server, format!("{}/{}", bucket.name, bucket.key))))
+}
+
+#[cfg(not(feature = "cloud"))]
+fn in_bucket(url: &Url, options: &StoreOptions) -> Result<Option<(String, String)>> {
+    let bucket = options.config.bucket(url)?;
+    Ok(bucket.map(|bucket| (bucket.address(), bucket.key)))
+}
+
+impl Place {
+    fn is_below(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Path(path), Self::Path(above)) => path.starts_with(above),
+            (Self::Server(server, path), Self::Server(above, prefix)) => {
+                server == above && path.starts_with(&key::folder(prefix))
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
