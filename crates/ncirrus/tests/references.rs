@@ -8,8 +8,8 @@ use far::Far;
 use ncirrus::ObjectId;
 use ncirrus::store::{LocalStore, MemoryStore, Precondition, Store, Url};
 use ncirrus::{
-    Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
-    ReferenceOptions, ReferenceReport, Result, Selection, Session, Storage, Structures, Values,
+    Atomic, Attribute, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind,
+    OpenOptions, ReferenceOptions, ReferenceReport, Result, Selection, Session, Storage, Structures, Values,
     write_references,
 };
 use ncirrus_testkit::corpus::peers_python;
@@ -267,6 +267,21 @@ fn chunks_that_lie_side_by_side_are_asked_for_together() {
         assert!(requests.iter().all(|(key, _)| key == "a.nc"), "{requests:?}");
         assert_eq!(requests.len(), 1, "{chunks} chunks: {requests:?}");
     }
+    // The same when chunks are copied as they are.
+    let before = far.requests().len();
+    let options = CreateOptions { kind: Some(Kind::Zarr2), ..CreateOptions::default() };
+    let options =
+        CopyOptions { create: options, variables: vec!["grid".to_owned()], ..CopyOptions::default() };
+    let copy = temp.join("copy.zarr").to_str().unwrap().to_owned();
+    let plan = ncirrus::plan_copy(&joint, &copy, &options, &session).unwrap();
+    let passing = plan.variables.iter().filter(|plan| plan.passed == plan.chunks).count();
+    ncirrus::copy(&joint, &copy, &options, &session).unwrap();
+    let requests = far.requests().split_off(before);
+    assert!(passing > 0 && requests.iter().all(|(key, _)| key == "a.nc"), "{plan:?} {requests:?}");
+    assert_eq!(requests.len(), plan.variables.len(), "{requests:?}");
+    let grid = Dataset::open_with(&copy, &OpenOptions::default(), &session).unwrap();
+    let grid = grid.variable("grid").unwrap();
+    assert_eq!(values(&grid).unwrap(), values(&own.variable("grid").unwrap()).unwrap());
 }
 
 #[test]

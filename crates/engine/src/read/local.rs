@@ -267,7 +267,7 @@ pub(super) async fn let_others_run() {
     .await;
 }
 
-pub(super) fn absent_object(object: &ObjectId) -> Error {
+pub(crate) fn absent_object(object: &ObjectId) -> Error {
     Error::not_found("the object that an index names does not exist").at_object(object)
 }
 

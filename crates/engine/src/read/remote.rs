@@ -283,7 +283,7 @@ fn request_cost(request: &Merged<Task<'_>>) -> usize {
 }
 
 /// The bytes of a range, as far as an answer has them.
-fn part_of(blob: &Blob, range: Option<&Range<u64>>) -> Bytes {
+pub(crate) fn part_of(blob: &Blob, range: Option<&Range<u64>>) -> Bytes {
     let Some(range) = range else { return blob.bytes.clone() };
     let at = |offset: u64| {
         usize::try_from(offset.saturating_sub(blob.offset))

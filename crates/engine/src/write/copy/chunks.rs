@@ -1,14 +1,18 @@
 //! Chunks that pass through as they are encoded.
 use super::Copying;
+use crate::drive::{Context, fetch_range};
+use crate::merge::{Merged, merge};
 use crate::nesting::Nesting;
-use crate::session::Worker;
+use crate::read::{absent_object, part_of};
+use crate::session::{Share, Worker};
 use crate::write::encoded::EncodedChunk;
 use crate::write::lock;
 use crate::write::target::Target;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_layout::{Cells, ChunkIndex, ChunkRef, Error, Location, ObjectId, Result, Want};
+use ncirrus_layout::{Blob, Cells, ChunkIndex, ChunkRef, Error, Location, ObjectId, Result};
 use ncirrus_model::Region;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A copy whose chunks can pass through.
@@ -171,27 +175,71 @@ fn read_locally(copy: &Copying<'_>, place: &Location) -> Result<Option<Bytes>> {
     Ok(have.map(|_| body.into()))
 }
 
+/// Ranges of one object that lie close together come with one request, as when they are read.
 async fn fetch_remotely(copy: &Copying<'_>, places: &[&Location]) -> Result<Vec<Option<Bytes>>> {
-    let (store, shared) = (copy.source.store(), &copy.source.session().shared);
-    let most = store.facts().concurrency.max(1);
+    let context = copy.source.context(Nesting::default());
+    let (facts, limits) = (copy.source.store().facts(), &context.shared.limits);
     let mut bodies: Vec<Option<Bytes>> = places.iter().map(|place| inline(place)).collect();
-    let mut waiting = places.iter().enumerate().filter_map(|(at, place)| Some((at, request(place)?)));
+    let mut requests = requests(copy, places).into_iter().peekable();
     let mut under_way = FuturesUnordered::new();
     loop {
-        while under_way.len() < most
-            && let Some((at, (object, want))) = waiting.next()
+        while under_way.len() < facts.concurrency.max(1)
+            && let Some(next) = requests.peek()
         {
-            let fetching = shared.network.fetch(store, object, want)?;
-            under_way.push(async move { (at, fetching.await) });
+            // One may always go.
+            let share = context.shared.network.try_share(cost(next));
+            if share.is_none() && !under_way.is_empty() {
+                break;
+            }
+            under_way.extend(requests.next().map(|request| arrive(&context, request, share)));
         }
-        let Some((at, blob)) = under_way.next().await else { return Ok(bodies) };
-        let body = blob?.map(|blob| blob.bytes);
-        shared.counters.fetched(body.as_ref().map_or(0, Bytes::len));
-        shared.limits.chunk_len(body.as_ref().map_or(0, Bytes::len) as u64, "a chunk")?;
-        if let Some(slot) = bodies.get_mut(at) {
-            *slot = body;
+        let Some(arrived) = under_way.next().await else { return Ok(bodies) };
+        let (request, blob, _share) = arrived?;
+        for (range, at) in &request.askers {
+            let body = body_of(&request.object, blob.as_ref(), range.as_ref())?;
+            limits.chunk_len(body.as_ref().map_or(0, Bytes::len) as u64, "a chunk")?;
+            if let Some(slot) = bodies.get_mut(*at) {
+                *slot = body;
+            }
         }
     }
+}
+
+/// Bytes that a request takes until its chunks are cut out; those of a whole object are one's own.
+fn cost(request: &Merged<usize>) -> usize {
+    let len = request.range.as_ref().map_or(0, |range| range.end.saturating_sub(range.start));
+    usize::try_from(len).unwrap_or(usize::MAX)
+}
+
+/// Fetches bytes; ranges of one object must be of one state.
+async fn arrive(
+    context: &Context,
+    request: Merged<usize>,
+    share: Option<Share>,
+) -> Result<(Merged<usize>, Option<Blob>, Option<Share>)> {
+    let blob = fetch_range(context, &request.object, request.range.as_ref()).await;
+    let blob = blob.map_err(|error| error.at_object(&request.object))?;
+    if let Some(blob) = blob.as_ref().filter(|_| request.range.is_some()) {
+        context.snapshot.check(&request.object, &blob.tag)?;
+    }
+    Ok((request, blob, share))
+}
+
+/// A chunk's own bytes of an answer. What an index names must be there.
+fn body_of(object: &ObjectId, blob: Option<&Blob>, range: Option<&Range<u64>>) -> Result<Option<Bytes>> {
+    let (blob, range) = match (blob, range) {
+        (Some(blob), Some(range)) => (blob, range),
+        (None, Some(_)) => return Err(absent_object(object)),
+        (blob, None) => return Ok(blob.map(|blob| blob.bytes.clone())),
+    };
+    let (body, len) = (part_of(blob, Some(range)), range.end.saturating_sub(range.start));
+    if (body.len() as u64) < len {
+        return Err(Error::malformed("the object ends inside a chunk")
+            .at_object(object)
+            .at_offset(range.start));
+    }
+    // What lies between chunks is not kept with them.
+    Ok(Some(if body.len() == blob.bytes.len() { body } else { Bytes::copy_from_slice(&body) }))
 }
 
 fn inline(place: &Location) -> Option<Bytes> {
@@ -201,10 +249,25 @@ fn inline(place: &Location) -> Option<Bytes> {
     }
 }
 
-fn request(place: &Location) -> Option<(ObjectId, Want)> {
+/// What has to be fetched for some places, and for which of them: on this machine for each by itself.
+pub(super) fn requests(copy: &Copying<'_>, places: &[&Location]) -> Vec<Merged<usize>> {
+    let store = copy.source.store();
+    let (gap, cap) = match (store.local(), store.facts()) {
+        (Some(_), _) => (0, 0),
+        (None, facts) => (facts.merge_gap, facts.range_cap),
+    };
+    let asked = places.iter().enumerate().filter_map(|(at, place)| request(copy, at, place));
+    merge(asked.collect(), gap, cap)
+}
+
+/// What has to be fetched for a place, and the number of the place.
+fn request(copy: &Copying<'_>, at: usize, place: &Location) -> Option<(ObjectId, Option<Range<u64>>, usize)> {
     match place {
-        Location::Object(object) => Some((object.clone(), Want::All)),
-        Location::Bytes(object, range) => Some((object.clone(), Want::Range(range.clone()))),
+        Location::Object(object) => Some(match copy.source.store().within(object) {
+            Some((object, range)) => (object, Some(range), at),
+            None => (object.clone(), None, at),
+        }),
+        Location::Bytes(object, range) => Some((object.clone(), Some(range.clone()), at)),
         Location::Inline(_) | Location::Absent => None,
     }
 }

@@ -1,5 +1,5 @@
 //! A copy in figures, for people.
-use super::chunks::{Fate, Passing};
+use super::chunks::{Fate, Passing, requests};
 use super::route::{Boxes, Route};
 use super::{Copying, Part};
 use ncirrus_layout::{Location, Result};
@@ -125,10 +125,11 @@ impl Copying<'_> {
             }
             plan.counted += 1;
             let places = passing.locate(self, &cells).await?;
-            for (cell, place) in cells.iter().zip(places) {
+            let mut passed = Vec::new();
+            for (cell, place) in cells.iter().zip(&places) {
                 let region = passing.region(cell, &self.shape);
-                match passing.fate(self, &region, &place) {
-                    Fate::Passes => plan.pass(&place.location),
+                match passing.fate(self, &region, place) {
+                    Fate::Passes => passed.push(&place.location),
                     Fate::LeftOut => plan.missing += 1,
                     Fate::Recoded => {
                         plan.written += 1;
@@ -136,6 +137,7 @@ impl Copying<'_> {
                     }
                 }
             }
+            plan.pass(self, &passed);
         }
         plan.decoded_most = plan.decoded.min(1);
         Ok(())
@@ -143,19 +145,17 @@ impl Copying<'_> {
 }
 
 impl CopyPlan {
-    fn pass(&mut self, place: &Location) {
-        self.passed += 1;
-        match place {
-            Location::Bytes(_, range) => {
-                self.requests += 1;
-                let len = range.end.saturating_sub(range.start);
-                self.request_bytes = self.request_bytes.saturating_add(len);
+    fn pass(&mut self, copy: &Copying<'_>, places: &[&Location]) {
+        self.passed += places.len() as u64;
+        for request in requests(copy, places) {
+            self.requests += 1;
+            match &request.range {
+                Some(range) => {
+                    let len = range.end.saturating_sub(range.start);
+                    self.request_bytes = self.request_bytes.saturating_add(len);
+                }
+                None => self.whole_objects += 1,
             }
-            Location::Object(_) => {
-                self.requests += 1;
-                self.whole_objects += 1;
-            }
-            Location::Inline(_) | Location::Absent => {}
         }
     }
 
