@@ -1,25 +1,42 @@
 //! One line per error, and a hint where one helps.
 use crate::exit;
 use ncirrus::{Error, ErrorKind};
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Prints the error and its hint to standard error, and returns the exit code.
-#[expect(clippy::print_stderr, reason = "this is where the command tells its errors")]
 pub(crate) fn report(error: &Error) -> ExitCode {
-    let message = plain(&error.to_string());
     match hint(error) {
-        Some(hint) => eprintln!("ncirrus: {message}; hint: {hint}"),
-        None => eprintln!("ncirrus: {message}"),
+        Some(hint) => tell(format_args!("{error}; hint: {hint}")),
+        None => tell(error),
     }
     exit::code(error.kind())
 }
 
 /// Prints what the user should know besides.
-#[expect(clippy::print_stderr, reason = "this is where the command tells what it noticed")]
 pub(crate) fn notes(notes: &[String]) {
     for note in notes {
-        eprintln!("ncirrus: note: {}", plain(note));
+        tell(format_args!("note: {note}"));
     }
+}
+
+/// Prints a line to standard error. That nobody reads it is no reason to stop.
+pub(crate) fn tell(line: impl Display) {
+    _ = writeln!(std::io::stderr().lock(), "ncirrus: {}", plain(&line.to_string()));
+}
+
+/// A name of somebody else's without characters that a terminal would obey, or that would end the line.
+pub(crate) fn escaped(name: &str) -> Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let letters = name.chars().map(|letter| match letter.is_control() {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    });
+    Cow::Owned(letters.collect())
 }
 
 /// One line without characters that a terminal would obey, and without the marks in addresses that tell askers apart.
@@ -50,6 +67,7 @@ fn hint(error: &Error) -> Option<&'static str> {
     let message = error.message();
     let says = |word: &str| message.contains(word);
     Some(match error.kind() {
+        ErrorKind::Conflict if says("what is read") => "name a target elsewhere",
         ErrorKind::Conflict if says("exist") => "name another target, or pass --overwrite",
         ErrorKind::NotFound if says("no variable") || says("no group") => {
             "`ncirrus info URL` lists what there is"
@@ -81,6 +99,7 @@ fn hint(error: &Error) -> Option<&'static str> {
         ErrorKind::Malformed if says("a directory that is not") => {
             "`ncirrus ls -r URL` lists the datasets in it"
         }
+        ErrorKind::Malformed if says("an empty directory") => return None,
         ErrorKind::Malformed => "the file may be cut off or not be what its name says",
         ErrorKind::Limit => "--memory raises the budget; a size like this is often damage",
         ErrorKind::Io { .. } if says("lookup") || says("connect") => "check the address and the network",
@@ -98,6 +117,11 @@ mod tests {
     #[test]
     fn a_line_is_one_line_and_has_nothing_that_a_terminal_obeys() {
         assert_eq!(plain("a\nb\u{1b}[31m\u{7}\u{9b}é"), "a b\\u{1b}[31m\\u{7}\\u{9b}é");
+    }
+
+    #[test]
+    fn names_stay_on_their_line() {
+        assert_eq!(escaped("a\nb\u{1b}[31m\u{9b}é \\"), "a\\nb\\u{1b}[31m\\u{9b}é \\");
     }
 
     #[test]

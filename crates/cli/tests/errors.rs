@@ -97,6 +97,22 @@ fn a_shape_of_10_to_the_18_elements_is_a_limit_and_not_an_allocation() {
 }
 
 #[test]
+fn a_metadata_document_larger_than_the_memory_allows_is_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("a.zarr/.zgroup", "zarr_format\": 2"),
+        ("b.zarr/zarr.json", "zarr_format\": 3, \"node_type\": \"group\""),
+    ] {
+        std::fs::create_dir(folder.path().join(name).parent().unwrap()).unwrap();
+        let file = write(folder.path(), name, format!("{{\"{text}}}").as_bytes());
+        let store = file.rsplit_once('/').unwrap().0.to_owned();
+        assert!(ncirrus(&["info", &store]).status.success());
+        std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(300 << 20).unwrap();
+        fails(&["info", &store], 9, &[&file, "314572800 bytes", "the limit of 134217728", "--memory"]);
+    }
+}
+
+#[test]
 fn an_existing_target_is_kept_unless_told_otherwise() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("x.zarr");
@@ -107,6 +123,25 @@ fn an_existing_target_is_kept_unless_told_otherwise() {
     assert_eq!(ncirrus(&["dump", target]).stdout, before);
     assert!(ncirrus(&["copy", "--overwrite", &example(), target, "-V", "time"]).status.success());
     assert_ne!(ncirrus(&["dump", target]).stdout, before);
+}
+
+#[test]
+fn a_copy_into_its_own_source_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    assert!(ncirrus(&["copy", &example(), &at("x.zarr")]).status.success());
+    let before = ncirrus(&["keys", "--sizes", &at("x.zarr")]).stdout;
+    for target in ["x.zarr/in.zarr", "x.zarr/../x.zarr/in.nc", "x.zarr/lat"] {
+        for more in [&["--dry-run"][..], &["--overwrite"], &[]] {
+            let (from, to) = (at("x.zarr"), at(target));
+            let arguments = [&["copy", "-k", "nczarr", &from, &to], more].concat();
+            fails(&arguments, 7, &["lies inside what is read", &from, &to]);
+        }
+    }
+    assert_eq!(ncirrus(&["keys", "--sizes", &at("x.zarr")]).stdout, before);
+    // What is replaced when the copy is complete may be the source.
+    assert!(ncirrus(&["copy", "--overwrite", "-d", "1", &at("x.zarr"), &at("x.zarr")]).status.success());
+    assert!(ncirrus(&["info", &at("x.zarr")]).status.success());
 }
 
 #[test]

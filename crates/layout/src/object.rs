@@ -86,6 +86,8 @@ impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let store = self.store.0.trim_end_matches('/');
         match (store, self.key.as_ref()) {
+            // The root of the file system.
+            ("", key) if !self.store.0.is_empty() => write!(f, "/{key}")?,
             (store, "") => f.write_str(store)?,
             ("", key) => f.write_str(key)?,
             (store, key) => write!(f, "{store}/{key}")?,

@@ -110,6 +110,10 @@ impl DirectoryStore {
             Err(error) if fault::is_absence(&error) => Ok(None),
             // Where directories cannot be opened this is said of them.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && path.is_dir() => Ok(None),
+            // Sockets, and devices without a driver.
+            Err(_) if fs::metadata(&path).is_ok_and(|there| !there.is_file() && !there.is_dir()) => {
+                Err(Error::invalid("not a regular file").at_object(object))
+            }
             Err(error) => Err(fault::of_io(error, object)),
         }
     }
@@ -332,6 +336,10 @@ impl LocalStore for DirectoryStore {
             Err(error) if fault::is_absence(&error) => Ok(Listing::default()),
             Err(error) => Err(fault::of_io(error, prefix)),
         }
+    }
+
+    fn mark_of(&self, prefix: &ObjectId) -> Option<(u64, u64)> {
+        platform::identity(&fs::metadata(self.path(prefix).ok()?).ok()?)
     }
 
     fn barrier(&self) -> Result<()> {

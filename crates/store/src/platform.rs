@@ -108,6 +108,20 @@ pub(crate) fn stamp(metadata: &fs::Metadata) -> (i64, i64, u64) {
     (i64::try_from(modified.as_secs()).unwrap_or(i64::MAX), i64::from(modified.subsec_nanos()), 0)
 }
 
+/// What a file or directory is, by whatever name it is reached: device and inode.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other platforms do not tell")]
+pub(crate) fn identity(metadata: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// What a file or directory is is not told here.
+#[cfg(not(unix))]
+pub(crate) fn identity(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
 /// Moves a file or directory to a name that must be free, in one step where the platform can.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]

@@ -218,6 +218,12 @@ pub trait LocalStore: Debug + Send + Sync {
     /// `Denied`, `Io`.
     fn list(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing>;
 
+    /// What a prefix is, by whatever name it is reached: two with one mark hold the same. `None` where each has one name.
+    fn mark_of(&self, prefix: &ObjectId) -> Option<(u64, u64)> {
+        let _ = prefix;
+        None
+    }
+
     /// Makes durable what was put before.
     ///
     /// # Errors

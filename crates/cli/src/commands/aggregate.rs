@@ -117,10 +117,9 @@ fn names(args: &Args) -> Result<Vec<String>> {
     Ok(names)
 }
 
-#[expect(clippy::print_stderr, reason = "problems are told on standard error")]
 fn tell(report: &Aggregation) {
-    report.problems.iter().for_each(|problem| eprintln!("ncirrus: {problem}"));
-    report.notes.iter().for_each(|note| eprintln!("ncirrus: note: {note}"));
+    report.problems.iter().for_each(crate::hint::tell);
+    crate::hint::notes(&report.notes);
 }
 
 fn print(report: &Aggregation) -> Result<ExitCode> {

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
             remove_leftover(&args.url, &leftover, session)?;
         }
         let verb = if args.dry_run { "would remove" } else { "removed" };
-        let (what, place) = (&leftover.what, &leftover.place);
+        let (what, place) = (&leftover.what, crate::hint::escaped(&leftover.place));
         finish(writeln!(out, "{verb} {place}: {what}, {} old", show_time(age)))?;
         removed += 1;
     }

@@ -234,9 +234,8 @@ fn parse_codec(text: &str) -> Result<CodecSpec> {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "losses are told on standard error")]
 fn tell(losses: &[String]) {
-    losses.iter().for_each(|loss| eprintln!("ncirrus: {loss}"));
+    losses.iter().for_each(crate::hint::tell);
 }
 
 /// A bar on a terminal; hidden elsewhere.

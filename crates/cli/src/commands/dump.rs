@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     drop(out);
     super::reading::tell_absent(&dataset);
     let faults = &summary.faults;
-    faults.iter().for_each(|(path, reason)| complain(&format!("{path}: {reason}")));
+    faults.iter().for_each(|(path, reason)| crate::hint::tell(format_args!("{path}: {reason}")));
     let done = finish(flushed)?;
     Ok(if faults.is_empty() { done } else { ExitCode::from(exit::PARTIAL) })
 }
@@ -138,11 +138,6 @@ fn options(args: &Args, dataset: &Dataset) -> cdl::Options {
         classic: ncirrus::is_classic_model(dataset),
         ..cdl::Options::default()
     }
-}
-
-#[expect(clippy::print_stderr, reason = "members that could not be read are told of on standard error")]
-fn complain(message: &str) {
-    eprintln!("ncirrus: {message}");
 }
 
 fn parse_precision(text: &str) -> std::result::Result<(usize, Option<usize>), String> {

@@ -63,8 +63,9 @@ fn show(out: &mut impl Write, key: &Key, args: &Args) -> io::Result<()> {
         }
         return writeln!(out, "{line}");
     }
+    let name = crate::hint::escaped(&key.key);
     match key.size.filter(|_| args.sizes) {
-        Some(size) => writeln!(out, "{size:>12} {}", key.key),
-        None => writeln!(out, "{}", key.key),
+        Some(size) => writeln!(out, "{size:>12} {name}"),
+        None => writeln!(out, "{name}"),
     }
 }

@@ -63,5 +63,5 @@ fn show(out: &mut impl Write, found: &Found, args: &Args) -> io::Result<()> {
     }
     let path = if found.path.is_empty() { super::shown(&args.url) } else { found.path.clone() };
     let slash = if found.kind == ncirrus::places::Kind::Prefix { "/" } else { "" };
-    writeln!(out, "{:<15} {path}{slash}", found.kind)
+    writeln!(out, "{:<15} {}{slash}", found.kind, crate::hint::escaped(&path))
 }

@@ -51,10 +51,9 @@ impl From<Absent> for Missing {
 }
 
 /// Tells on standard error of fragments that were filled in.
-#[expect(clippy::print_stderr, reason = "what is missing is told of on standard error")]
 pub(crate) fn tell_absent(dataset: &Dataset) {
     if let Some(told) = dataset.absence() {
-        eprintln!("ncirrus: {told}");
+        crate::hint::tell(told);
     }
 }
 

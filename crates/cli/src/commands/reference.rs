@@ -49,9 +49,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     super::finish(writeln!(out, "{variables} variables, {references} references, {inline} chunks inline"))
 }
 
-#[expect(clippy::print_stderr, reason = "the user is told here")]
 fn tell(report: &ReferenceReport) {
     for left in &report.left_out {
-        eprintln!("ncirrus: {} is left out: {}", left.path, left.reason);
+        crate::hint::tell(format_args!("{} is left out: {}", left.path, left.reason));
     }
 }

@@ -1,5 +1,6 @@
 //! `ncirrus rm`.
 use super::{finish, shown};
+use crate::hint::escaped;
 use clap::Args as ClapArgs;
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session, removal, remove};
 use std::io::{BufRead, IsTerminal, Write};
@@ -32,10 +33,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     let count = removal.keys.len();
     if args.dry_run {
-        let told = removal.keys.iter().try_for_each(|key| writeln!(out, "would remove {key}"));
+        let told = removal.keys.iter().try_for_each(|key| writeln!(out, "would remove {}", escaped(key)));
         return finish(told.and_then(|()| writeln!(out, "{count} in all; nothing was removed")));
     }
-    let (url, keys) = (shown(&args.url), if count == 1 { "key" } else { "keys" });
+    let (url, keys) = (escaped(&shown(&args.url)).into_owned(), if count == 1 { "key" } else { "keys" });
     if !args.yes && !is_wanted(&url, &format!("{count} {keys}"))? {
         return finish(writeln!(out, "nothing was removed"));
     }
