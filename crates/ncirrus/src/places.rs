@@ -25,8 +25,10 @@ use ncirrus_layout::{Listing, ObjectId};
 use ncirrus_store::{Opened, Store};
 use std::vec;
 
-/// Requests that are under way at once.
-const AT_ONCE: usize = 16;
+/// Requests to a store that are under way at once.
+fn at_once(store: &dyn Store) -> usize {
+    store.facts().concurrency.clamp(1, 64)
+}
 
 /// Opens what an address names.
 fn open(url: &str, session: &Session) -> Result<Opened> {
@@ -40,11 +42,20 @@ struct Level {
     path: String,
     entries: vec::IntoIter<ncirrus_layout::Entry>,
     next: Option<String>,
+    mark: Option<Mark>,
+}
+
+/// What a prefix is, by whatever name it is reached.
+type Mark = (u64, u64);
+
+fn mark_of(store: &dyn Store, prefix: &ObjectId) -> Option<Mark> {
+    store.local()?.mark_of(prefix)
 }
 
 impl Level {
-    fn new(prefix: ObjectId, path: String, first: Listing) -> Self {
-        Self { prefix, path, entries: first.entries.into_iter(), next: first.next }
+    fn new(store: &dyn Store, prefix: ObjectId, path: String, first: Listing) -> Self {
+        let mark = mark_of(store, &prefix);
+        Self { prefix, path, entries: first.entries.into_iter(), next: first.next, mark }
     }
 
     /// Fetches the next page; `false` when there is none.

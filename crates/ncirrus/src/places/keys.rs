@@ -1,5 +1,5 @@
 //! The objects of a store.
-use super::{AT_ONCE, Level, open};
+use super::{Level, at_once, open};
 use crate::{Error, Result, Session};
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{Limits, ObjectId, Want};
@@ -134,7 +134,7 @@ impl Walk {
         } else {
             let first = self.store.list(&below, None).await?;
             let path = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
-            self.place = Place::Levels(vec![Level::new(below.clone(), path, first)]);
+            self.place = Place::Levels(vec![Level::new(store.as_ref(), below.clone(), path, first)]);
         }
         if self.found.is_empty() {
             self.find_more().await?;
@@ -174,7 +174,7 @@ impl Walk {
                     let size = if sizes { size_of(store, &root.child(&key)).await? } else { None };
                     Ok::<_, Error>(Key { key, size, is_named: true })
                 });
-                self.found = iter(sized).buffered(AT_ONCE).try_collect().await?;
+                self.found = iter(sized).buffered(at_once(store.as_ref())).try_collect().await?;
                 Ok(())
             }
         }
@@ -212,7 +212,11 @@ async fn of_levels(store: &Arc<dyn Store>, levels: &mut Vec<Level>, limits: &Lim
                     );
                 }
                 let first = store.list(&prefix, None).await?;
-                levels.push(Level::new(prefix, path, first));
+                let below = Level::new(store.as_ref(), prefix, path, first);
+                // A link to what it lies in would lead on for ever.
+                if below.mark.is_none() || levels.iter().all(|level| level.mark != below.mark) {
+                    levels.push(below);
+                }
             }
             Some(entry) => found.push(format!("{}{}", level.path, entry.name)),
             None if level.turn(store.as_ref()).await? => {}

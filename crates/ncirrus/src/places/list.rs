@@ -1,11 +1,11 @@
 //! The datasets below a prefix.
 use super::kind::{Kind, of_object, of_prefix};
-use super::{AT_ONCE, Level, open};
+use super::{Level, Mark, at_once, open};
 use crate::{Error, Result, Session};
 use futures_util::stream::{StreamExt, iter};
 use ncirrus_layout::{Entry, ErrorKind, Limits, Listing, ObjectId};
 use ncirrus_store::Store;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 /// How datasets are looked for.
@@ -29,7 +29,7 @@ pub struct Found {
 }
 
 /// The datasets below a prefix, found while this is iterated: level by level in the order of names, one page of names
-/// of each level at a time. A place that cannot be looked at is an error, after which it goes on; where names cannot be
+/// of each level at a time; a directory that links lead to again is looked into once. A place that cannot be looked at is an error, after which it goes on; where names cannot be
 /// listed it ends.
 pub struct Places {
     session: Session,
@@ -45,6 +45,8 @@ struct Walk {
     /// What lies at the address itself.
     first: Option<Found>,
     levels: Vec<(Level, VecDeque<Result<Seen>>)>,
+    /// What was looked into: links may lead there again.
+    known: HashSet<Mark>,
 }
 
 /// What was seen at a place; the names below a prefix were listed to tell what it is.
@@ -60,7 +62,8 @@ struct Seen {
 pub fn list(url: &str, options: &ListOptions, session: &Session) -> Result<Places> {
     let opened = open(url, session)?;
     let (limits, options) = (session.engine.limits().clone(), *options);
-    let mut walk = Walk { store: opened.store, options, limits, first: None, levels: Vec::new() };
+    let mut walk =
+        Walk { store: opened.store, options, limits, first: None, levels: Vec::new(), known: HashSet::new() };
     session.wait_for_store(url, walk.start(opened.root))?;
     Ok(Places { session: session.clone(), url: url.to_owned(), walk })
 }
@@ -88,7 +91,7 @@ impl Walk {
         let path = String::new();
         match of_prefix(&listing.entries) {
             Kind::Prefix if !listing.entries.is_empty() => {
-                self.levels.push((Level::new(root, path, listing), VecDeque::new()));
+                self.push(Level::new(self.store.as_ref(), root, path, listing));
             }
             Kind::Prefix => match of_object(&self.store, &root, &self.limits).await? {
                 Some((kind, size)) if kind.is_dataset() || self.options.all => {
@@ -121,15 +124,23 @@ impl Walk {
                 }
                 continue;
             }
-            let some: Vec<Entry> = level.entries.by_ref().take(AT_ONCE).collect();
+            let at_once = at_once(self.store.as_ref());
+            let some: Vec<Entry> = level.entries.by_ref().take(TURNS * at_once).collect();
             if !some.is_empty() {
                 let seen = some.into_iter().map(|entry| look(&self.store, level, entry, &self.limits));
-                *ready = iter(seen).buffered(AT_ONCE).collect().await;
+                *ready = iter(seen).buffered(at_once).collect().await;
             } else if !level.turn(self.store.as_ref()).await? {
                 self.levels.pop();
             }
         }
         Ok(None)
+    }
+
+    /// Looks into a level, unless that was done by another name.
+    fn push(&mut self, level: Level) {
+        if level.mark.is_none_or(|mark| self.known.insert(mark)) {
+            self.levels.push((level, VecDeque::new()));
+        }
     }
 
     fn descend(&mut self, found: &Found, prefix: ObjectId, listing: Listing) -> Result<()> {
@@ -138,10 +149,13 @@ impl Walk {
             return Err(Error::limit(format!("more than {depth} levels of prefixes")).at_object(prefix));
         }
         let path = format!("{}/", found.path);
-        self.levels.push((Level::new(prefix, path, listing), VecDeque::new()));
+        self.push(Level::new(self.store.as_ref(), prefix, path, listing));
         Ok(())
     }
 }
+
+/// How often as many places are looked at as can be at once, before the first of them are told.
+const TURNS: usize = 4;
 
 /// Looks at one place of a level.
 async fn look(store: &Arc<dyn Store>, level: &Level, entry: Entry, limits: &Limits) -> Result<Seen> {

@@ -1,7 +1,8 @@
 //! Datasets below prefixes, and the objects of stores.
+use crate::far::Far;
 use crate::support::temp;
 use ncirrus::places::{self, KeysOptions, Kind, ListOptions};
-use ncirrus::store::{Facts, LocalStore, MemoryStore, Objects, Precondition, Store};
+use ncirrus::store::{Facts, LocalStore, MemoryStore, Objects, Precondition, Store, Url};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, ObjectId, Result, Session};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,6 +73,32 @@ fn datasets_of_a_directory_are_told_by_what_they_are() {
     assert_eq!(list(url, true, true, &session), owned(all));
 }
 
+#[cfg(unix)]
+#[test]
+fn linked_directories_are_looked_into_once_and_circles_end() {
+    use std::os::unix::fs::symlink;
+    let ((_folder, temp), session) = (temp(), session());
+    std::fs::create_dir_all(temp.join("a/deep")).unwrap();
+    for name in ["a/deep/one.nc", "z.zarr"] {
+        create(temp.join(name).to_str().unwrap(), &session);
+    }
+    symlink("..", temp.join("a/deep/up")).unwrap();
+    symlink(".", temp.join("a/here")).unwrap();
+    symlink("a", temp.join("b")).unwrap();
+    symlink("z.zarr", temp.join("latest.zarr")).unwrap();
+    let url = temp.to_str().unwrap();
+    let found = [("a/deep/one.nc", Kind::NetCdf3), ("latest.zarr", Kind::Zarr2), ("z.zarr", Kind::Zarr2)];
+    assert_eq!(list(url, true, false, &session), owned(found));
+    let all: Vec<String> = list(url, true, true, &session).into_iter().map(|(path, _)| path).collect();
+    let names = ["a", "a/deep", "a/deep/one.nc", "a/deep/up", "a/here", "b", "latest.zarr", "z.zarr"];
+    assert_eq!(all, names);
+    // A circle is gone around once, and what has two names has two.
+    let keys = keys(url, "", &session);
+    let names: Vec<&str> =
+        keys.iter().map(|(key, _)| key.as_str()).filter(|key| key.ends_with(".nc")).collect();
+    assert_eq!(names, ["a/deep/one.nc", "b/deep/one.nc"]);
+}
+
 #[test]
 fn a_dataset_is_listed_as_itself() {
     let ((_folder, temp), session) = (temp(), session());
@@ -82,6 +109,25 @@ fn a_dataset_is_listed_as_itself() {
     let nothing = places::list(temp.join("none").to_str().unwrap(), &ListOptions::default(), &session);
     assert_eq!(nothing.err().map(|error| error.kind()), Some(ErrorKind::NotFound));
     assert_eq!(list(temp.join("2024/empty").to_str().unwrap(), true, true, &session), []);
+}
+
+#[test]
+fn objects_without_telling_names_are_looked_at_together_and_told_meanwhile() {
+    let far = Arc::new(Far::new(MemoryStore::new("far://place")));
+    for number in 0..600 {
+        let object = far.inner.root().child(&format!("{number:03}"));
+        LocalStore::put(&far.inner, &object, b"CDF\x01 and more", &Precondition::None).unwrap();
+    }
+    let store = Arc::clone(&far);
+    let connect = move |_: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
+        Ok((Arc::clone(&store) as Arc<dyn Store>, store.inner.root()))
+    };
+    let session = Session::builder().threads(2).store("far", connect).build().unwrap();
+    let mut found = places::list("far://place", &ListOptions::default(), &session).unwrap();
+    assert_eq!(found.next().unwrap().unwrap().kind, Kind::NetCdf3);
+    assert!(far.requests().len() < 300, "{} requests before the first line", far.requests().len());
+    assert_eq!((found.count(), far.requests().len()), (599, 601));
+    assert_eq!(far.most_in_flight(), 64);
 }
 
 #[test]
