@@ -11,7 +11,7 @@ use bytes::BytesMut;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{
-    Blob, Error, ErrorKind, Memo, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want,
+    Blob, Error, ErrorKind, Listing, Memo, Needs, ObjectId, Result, Stall, Step, VariableRef, View, Want,
 };
 use ncirrus_model::{Selection, Values};
 use requests::Sorted;
@@ -83,11 +83,13 @@ impl Context {
         }
         let mut recalled = HashMap::new();
         let requests = sorted.requests(&self.snapshot, held, &mut recalled);
+        // Under way while objects are fetched.
+        let listings = self.begin_listings(sorted.listings)?;
         self.fetch_objects(requests, held, extra).await?;
         for (object, entry) in recalled {
             held.restore(&self.snapshot, &object, entry);
         }
-        self.fetch_listings(sorted.listings, held, extra).await?;
+        self.take_listings(listings, held, extra).await;
         self.fetch_values(sorted.values, extra).await
     }
 
@@ -185,24 +187,29 @@ impl Context {
         })
     }
 
-    async fn fetch_listings(
-        &self,
-        listings: Vec<(ObjectId, Option<String>)>,
-        held: &mut Held,
-        extra: &mut Extra,
-    ) -> Result<()> {
-        for (prefix, page) in listings {
-            let listing =
-                self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?.await;
+    /// Starts asking for names.
+    fn begin_listings(&self, asked: Vec<(ObjectId, Option<String>)>) -> Result<Vec<Listed>> {
+        let begin = |(prefix, page): (ObjectId, Option<String>)| {
+            let list = self.shared.network.list(self.snapshot.store(), prefix.clone(), page.clone())?;
+            Ok((prefix, page, list))
+        };
+        asked.into_iter().map(begin).collect()
+    }
+
+    async fn take_listings(&self, begun: Vec<Listed>, held: &mut Held, extra: &mut Extra) {
+        for (prefix, page, list) in begun {
+            let listing = list.await;
             self.fetched(0);
             match listing {
                 Ok(listing) => _ = held.listings.insert((prefix, page), listing),
                 Err(error) => _ = extra.failed_listings.insert(prefix, error),
             }
         }
-        Ok(())
     }
 }
+
+/// A listing that is under way: of a page below a prefix.
+type Listed = (ObjectId, Option<String>, Fetching<Listing>);
 
 /// Fetches a range of an object, or all of it: in one request, or in several at once when it is longer than the store
 /// likes.
