@@ -126,6 +126,8 @@ impl Master {
         if is_classic {
             crate::copy::make_attributes_classic(&mut self.model);
             self.drop_storage();
+        } else {
+            self.free_records();
         }
         let mut describer = Describer::new(&mut self.model, form)?;
         for (var, dims, array) in &spanned {
@@ -183,6 +185,18 @@ impl Master {
             }
         }
         Ok(())
+    }
+
+    /// Records of netCDF-3 are stored otherwise where variables grow in chunks.
+    fn free_records(&mut self) {
+        for var in self.model.variables() {
+            let grows = self.model.growing(var).contains(&true);
+            if let Some(variable) = self.model.variable_mut(var).filter(|_| grows)
+                && variable.storage == Storage::Contiguous
+            {
+                variable.storage = Storage::Default;
+            }
+        }
     }
 
     /// netCDF-3 has no chunks and filters.

@@ -45,6 +45,21 @@ fn every_convention_and_kind_of_master_reads_as_the_dataset_that_was_split() {
 }
 
 #[test]
+fn coordinates_along_records_of_netcdf3_are_stored_in_every_kind_of_master() {
+    let bench = Bench::new();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
+    for kind in KINDS {
+        let target = bench.path(&format!("{kind:?}/m.nca"));
+        let options = shape(&[("time", 5)]);
+        split(&bench.open(source), &target, &options, &master(Convention::Cfa06, kind), &bench.session)
+            .unwrap();
+        for name in ["time", "sst"] {
+            assert_eq!(bench.numbers(&target, name), bench.numbers(source, name), "{kind:?} {name}");
+        }
+    }
+}
+
+#[test]
 fn a_netcdf3_master_has_netcdf3_fragments() {
     let bench = Bench::new();
     let (source, target) = (bench.field("a.nc", 0..5), bench.path("m.nca"));
