@@ -76,10 +76,17 @@ const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 const FIRST_READ: u64 = 2056;
 
 /// Endings of names that no dataset has: such objects are not read.
-const OTHERS: [&str; 24] = [
+const OTHERS: [&str; 34] = [
     "txt", "md", "rst", "html", "xml", "csv", "log", "pdf", "png", "jpg", "jpeg", "gif", "svg", "tif",
-    "tiff", "py", "ipynb", "sh", "yaml", "yml", "toml", "gz", "bz2", "tar",
+    "tiff", "py", "ipynb", "sh", "yaml", "yml", "toml", "json", "parquet", "grib", "grib2", "grb", "grb2",
+    "npy", "npz", "gz", "bz2", "xz", "zst", "tar",
 ];
+
+/// Whether an object is none of a dataset by its name.
+pub(super) fn is_other(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    ending.is_some_and(|ending| OTHERS.contains(&ending.as_str()))
+}
 
 /// The kind of a prefix by the names directly below it, which begin with `.` or are `zarr.json` where they matter.
 pub(super) fn of_prefix(names: &[Entry]) -> Kind {
@@ -101,9 +108,7 @@ pub(super) async fn of_object(
     object: &ObjectId,
     limits: &Limits,
 ) -> Result<Option<(Kind, u64)>> {
-    let ending = object.name().rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    let is_other = ending.is_some_and(|ending| OTHERS.contains(&ending.as_str()));
-    let want = Want::Range(0..if is_other { 0 } else { FIRST_READ });
+    let want = Want::Range(0..if is_other(object.name()) { 0 } else { FIRST_READ });
     let Some(head) = store.get(object, &want).await? else { return Ok(None) };
     let bytes = head.bytes.as_ref();
     let at = |offset: usize, magic: &[u8]| bytes.get(offset..).is_some_and(|rest| rest.starts_with(magic));

@@ -1,5 +1,5 @@
 //! The datasets below a prefix.
-use super::kind::{Kind, of_object, of_prefix};
+use super::kind::{Kind, is_other, of_object, of_prefix};
 use super::{Level, Mark, at_once, open};
 use crate::{Error, Result, Session};
 use futures_util::stream::{StreamExt, iter};
@@ -125,7 +125,10 @@ impl Walk {
                 continue;
             }
             let at_once = at_once(self.store.as_ref());
-            let some: Vec<Entry> = level.entries.by_ref().take(TURNS * at_once).collect();
+            // What would not be told of need not be asked for.
+            let all = self.options.all;
+            let may_be_told = |entry: &Entry| all || entry.is_prefix || !is_other(&entry.name);
+            let some: Vec<Entry> = level.entries.by_ref().filter(may_be_told).take(TURNS * at_once).collect();
             if !some.is_empty() {
                 let seen = some.into_iter().map(|entry| look(&self.store, level, entry, &self.limits));
                 *ready = iter(seen).buffered(at_once).collect().await;
