@@ -1,7 +1,7 @@
 //! Requests that the client of the provider does not know, at Amazon and its kin.
 use super::fault::Fault;
 use super::identity::escaped;
-use crate::net::Failure;
+use crate::net::{self, Failure};
 use bytes::Bytes;
 use ncirrus_layout::{Error, ErrorKind};
 use object_store::HeaderValue;
@@ -54,13 +54,20 @@ impl Asking {
         Ok(request)
     }
 
+    /// Answers that are cut off are asked for again.
     async fn send(&self, request: HttpRequest) -> Result<(StatusCode, String), Fault> {
-        let answer = self.client.execute(request).await;
-        let answer = answer.map_err(|error| fault(&error, "the server cannot be reached"))?;
-        let status = answer.status();
-        let body = answer.into_body().bytes().await;
-        let body = body.map_err(|error| fault(&error, "the answer was cut"))?;
-        Ok((status, String::from_utf8_lossy(&body).into_owned()))
+        loop {
+            let answer = self.client.execute(request.clone()).await;
+            let answer = answer.map_err(|error| fault(&error, "the server cannot be reached"))?;
+            let status = answer.status();
+            let error = match answer.into_body().bytes().await {
+                Ok(body) => return Ok((status, String::from_utf8_lossy(&body).into_owned())),
+                Err(error) => error,
+            };
+            let Some(failure) = Failure::below(&error) else { return Err(failed("the answer was cut")) };
+            let again = net::again(failure.clone()).await;
+            again.map_err(|failure| Fault::Failed(failure.error))?;
+        }
     }
 }
 
