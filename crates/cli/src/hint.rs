@@ -67,7 +67,9 @@ fn hint(error: &Error) -> Option<&'static str> {
     let message = error.message();
     let says = |word: &str| message.contains(word);
     Some(match error.kind() {
-        ErrorKind::Conflict if says("what is read") => "name a target elsewhere",
+        ErrorKind::Conflict if says("what is read") || says("would be replaced") || says("would replace") => {
+            "name a target elsewhere"
+        }
         ErrorKind::Conflict if says("exist") => "name another target, or pass --overwrite",
         ErrorKind::NotFound if says("no variable") || says("no group") => {
             "`ncirrus info URL` lists what there is"

@@ -61,6 +61,25 @@ fn files_that_do_not_fit_are_told_and_nothing_is_written() {
 }
 
 #[test]
+fn a_master_does_not_replace_its_own_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    ncirrus(&["copy", &example(), "a.nc"], folder);
+    let before = std::fs::read(folder.join("a.nc")).unwrap();
+    for target in ["a.nc", "./a.nc"] {
+        let output = run(&["aggregate", "--overwrite", "--axis", "time", target, "a.nc"], folder);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(7), "{told}");
+        assert!(told.contains("a.nc") && told.contains("replace"), "{told}");
+    }
+    assert_eq!(std::fs::read(folder.join("a.nc")).unwrap(), before);
+    // An older master among the files is replaced.
+    for _ in 0..2 {
+        ncirrus(&["aggregate", "--overwrite", "--axis", "time", "m.nca", "m.nca", "a.nc"], folder);
+    }
+}
+
+#[test]
 fn lists_of_names_have_comments() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

@@ -56,7 +56,7 @@ pub use multipart::Multipart;
 #[cfg(feature = "net")]
 pub use net::Traffic;
 pub use net::{Patience, at_most};
-pub use open::{Opened, check_apart, looks_like_zip, open, open_url, open_zip};
+pub use open::{Opened, check_apart, is_same_place, looks_like_zip, open, open_url, open_zip};
 pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
 pub use reference::{ReferenceStore, parse_references};
 pub use registry::{Schemes, StoreFactory};

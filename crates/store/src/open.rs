@@ -2,7 +2,7 @@
 mod apart;
 mod kind;
 
-pub use apart::check_apart;
+pub use apart::{check_apart, is_same_place};
 pub(crate) use kind::is_zip_name;
 pub use kind::{looks_like_zip, open_zip};
 

@@ -4,7 +4,7 @@ use clap::Args as ClapArgs;
 use ncirrus::aggregate::{
     AggregateOptions, Aggregation, MasterOptions, Prepared, list, master_options, rebuild,
 };
-use ncirrus::{Error, Result, Session};
+use ncirrus::{Error, ErrorKind, Result, Session, Variable};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -67,9 +67,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     if let Some(folder) = &args.rebuild {
         return print(&rebuild(&args.target, folder, &args.master.options()?, session)?);
     }
-    // A folder may hold an older master, too.
     let mut files = list(&names(args)?, session)?;
+    let count = files.len();
     files.retain(|file| *file != args.target);
+    if files.len() < count {
+        check_master(&args.target, session)?;
+    }
     let bar = if args.quiet { indicatif::ProgressBar::hidden() } else { progress_bar() };
     let show = |done: usize, total: usize| {
         bar.set_length(total as u64);
@@ -100,6 +103,16 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     };
     let report = prepared.write(&args.target, &master, session)?;
     if args.quiet { Ok(ExitCode::SUCCESS) } else { print(&report) }
+}
+
+/// A folder may hold an older master, too; data that are to be aggregated are not replaced.
+fn check_master(target: &str, session: &Session) -> Result<()> {
+    let Ok(there) = super::open(target, session) else { return Ok(()) };
+    if there.variables().iter().any(Variable::is_aggregated) {
+        return Ok(());
+    }
+    let message = "is one of the files and no aggregation, and would be replaced";
+    Err(Error::new(ErrorKind::Conflict, message).at_object(super::shown(target)))
 }
 
 /// The names on the command line and in the list.
@@ -133,9 +146,5 @@ fn print(report: &Aggregation) -> Result<ExitCode> {
         writeln!(out, "stored      {}", report.stored.join(" "))
     };
     super::finish(write())?;
-    Ok(if report.problems.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        crate::exit::code(ncirrus::ErrorKind::Invalid)
-    })
+    Ok(if report.problems.is_empty() { ExitCode::SUCCESS } else { crate::exit::code(ErrorKind::Invalid) })
 }

@@ -15,6 +15,7 @@ use super::split::place;
 use super::{AggregateOptions, Aggregation};
 use crate::{Dataset, Error, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_aggregate::write::Convention;
+use ncirrus_layout::ErrorKind;
 use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, FillValue, Model, TypeRef, VarId, Variable};
 use ncirrus_store::{Scheme, Url};
 use std::collections::BTreeSet;
@@ -163,8 +164,22 @@ impl Prepared {
             return Ok(self.report);
         }
         let master = self.master(target, options)?;
+        if options.overwrite && self.existing.is_none() {
+            self.check_target(target, session)?;
+        }
         master.write(target, options, session)?;
         Ok(self.report)
+    }
+
+    /// A file that the master names is not replaced by it.
+    fn check_target(&self, target: &str, session: &Session) -> Result<()> {
+        for part in &self.parts {
+            if ncirrus_store::is_same_place(&part.url, target, &session.stores)? {
+                let message = format!("would replace a file of the aggregation ({})", part.url);
+                return Err(Error::new(ErrorKind::Conflict, message).at_object(target));
+            }
+        }
+        Ok(())
     }
 
     fn master(&self, target: &str, options: &MasterOptions) -> Result<Master> {

@@ -23,9 +23,7 @@ enum Place {
 /// `Conflict` naming both; `Invalid` for an address that is none.
 pub fn check_apart(source: &str, target: &str, shape: Shape, options: &StoreOptions) -> Result<()> {
     let (from, to) = (as_it_is(&Url::parse(source)?), as_it_is(&Url::parse(target)?));
-    let (Some(read), Some(written)) = (place_of(&from, options)?, place_of(&to, options)?) else {
-        return Ok(());
-    };
+    let Some((read, written)) = places(&from, &to, options)? else { return Ok(()) };
     let what = if written == read {
         if !is_written_in_place(&to, shape) {
             return Ok(());
@@ -40,6 +38,26 @@ pub fn check_apart(source: &str, target: &str, shape: Shape, options: &StoreOpti
     };
     let told = if from.to_string() == to.to_string() { what.to_owned() } else { format!("{what} ({from})") };
     Err(Error::new(ErrorKind::Conflict, told).at_object(to))
+}
+
+/// Whether two addresses are of one place. Nothing is sent.
+///
+/// # Errors
+/// `Invalid` for an address that is none.
+pub fn is_same_place(one: &str, other: &str, options: &StoreOptions) -> Result<bool> {
+    let (one, other) = (as_it_is(&Url::parse(one)?), as_it_is(&Url::parse(other)?));
+    Ok(places(&one, &other, options)?.is_some_and(|(one, other)| one == other))
+}
+
+/// Where two datasets lie; `None` when that is nowhere, or their keys alone tell that they lie apart.
+fn places(one: &Url, other: &Url, options: &StoreOptions) -> Result<Option<(Place, Place)>> {
+    if let (Some(one), Some(other)) = (options.config.bucket(one)?, options.config.bucket(other)?) {
+        let (first, second) = (key::folder(&one.key), key::folder(&other.key));
+        if one.name != other.name || !(first.starts_with(&second) || second.starts_with(&first)) {
+            return Ok(None);
+        }
+    }
+    Ok(place_of(one, options)?.zip(place_of(other, options)?))
 }
 
 /// Elsewhere a dataset is written beside its place, or sent when it is whole.

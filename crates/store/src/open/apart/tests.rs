@@ -85,5 +85,10 @@ fn a_bucket_is_the_same_by_whatever_name() {
     let environment = Environment::default().with("AWS_ENDPOINT_URL", "http://127.0.0.1:9000");
     options.config = std::sync::Arc::new(Settings::of_environment(environment));
     refused("s3://b/x.zarr", "s3://127.0.0.1:9000/b/x.zarr/in.zarr", &options);
+    for (other, same) in
+        [("s3://127.0.0.1:9000/b/x.nc/", true), ("s3://b/x.nc/y", false), ("s3://c/x.nc", false)]
+    {
+        assert_eq!(is_same_place("s3://b/x.nc", other, &options).expect("places"), same, "{other}");
+    }
     refused("http://127.0.0.1:9000/b/x.zarr", "s3://b/x.zarr", &options);
 }
