@@ -1,16 +1,24 @@
 //! What is fuzzed: every parser of bytes from outside, as plain functions that must return, whatever they are given.
 mod aggregation;
 mod budget;
+mod cdl;
 #[path = "../../crates/hdf5/src/checksum.rs"]
 mod checksum;
 mod configuration;
 mod hdf5;
 mod mend;
+mod selections;
+mod units;
+mod whole;
 
 pub use aggregation::aggregation;
+pub use cdl::cdl;
 pub use configuration::configuration;
-pub use hdf5::{hdf5_read, hdf5_structures};
+pub use hdf5::hdf5_structures;
 pub use mend::{checked, mend};
+pub use selections::selections;
+pub use units::units;
+pub use whole::{BETWEEN, classic_read, hdf5_read, update, zarr_read};
 
 use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
 use ncirrus_layout::{Catalog, Driver, Limits, OpenOptions};
@@ -18,6 +26,9 @@ use ncirrus_model::CodecSpec;
 use ncirrus_store::{Blocking, MemoryStore, Store, ZipStore};
 use ncirrus_testkit::{MemoryView, Objects};
 use std::sync::Arc;
+
+/// Chunks of a variable, and elements of a read, that are looked at.
+const LOOKED_AT: u64 = 4096;
 
 /// Limits that keep one input cheap.
 fn limits() -> Limits {

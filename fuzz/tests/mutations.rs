@@ -164,3 +164,62 @@ fn configurations_survive() {
     let samples: Vec<Vec<u8>> = samples.iter().map(|text| text.as_bytes().to_vec()).collect();
     mutate(&samples, 6000, ncirrus_fuzz::configuration);
 }
+
+/// A variable of Zarr v2 with a chunk as it is, one of texts, and one of v3 in a shard whose index has no checksum.
+#[test]
+fn chunks_of_zarr_survive() {
+    let numbers = r#".zarray	{"zarr_format": 2, "shape": [5], "dtype": "<i4", "chunks": [3], "fill_value": -1, "order": "C",
+        "compressor": null, "filters": [{"id": "shuffle", "elementsize": 4}]}"#;
+    let texts = r#".zarray	{"zarr_format": 2, "shape": [2], "dtype": "|O", "chunks": [2], "fill_value": "", "order": "C",
+        "compressor": null, "filters": [{"id": "vlen-utf8"}]}"#;
+    let shard = r#"zarr.json	{"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "int16", "fill_value": 0,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}}, "attributes": {},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "index_location": "end",
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]}"#;
+    let index = [0u64, 4, 4, 4].map(u64::to_le_bytes).concat();
+    let samples = [
+        vec![numbers.as_bytes().to_vec(), [b"0\t".as_slice(), &[7; 12]].concat()],
+        vec![texts.as_bytes().to_vec(), b"0\t\x02\0\0\0\x01\0\0\0a\x02\0\0\0bc".to_vec()],
+        vec![shard.as_bytes().to_vec(), [b"c/0\t".as_slice(), &[7; 8], &index].concat()],
+    ];
+    mutate(&samples.map(|objects| objects.join(ncirrus_fuzz::BETWEEN)), 6000, ncirrus_fuzz::zarr_read);
+}
+
+#[test]
+fn classic_files_survive_reading_and_changing() {
+    let sample = include_bytes!("../../examples/sst.nc")[..1200].to_vec();
+    mutate(std::slice::from_ref(&sample), 3000, ncirrus_fuzz::classic_read);
+    mutate(&[sample], 1000, ncirrus_fuzz::update);
+}
+
+#[test]
+fn units_survive() {
+    let samples = [
+        "days since 1850-01-01\t360_day\nhours since 2000-01-01 12:30:45.5 -6:00\tnoleap\nW m-2 s\nkg/m^2\ndegF\ndegC",
+        "months since 1582-10-15T00:00:00Z\tstandard\nyears since 1-1-1\tproleptic_gregorian\ndays since 20000101T1200Z",
+        "(m (s kg)^-2)**3 @ 5.5\n\u{b5}m\n10^6 m\u{207b}\u{b2}\n0.1 lg(re 1 mW)\ndBZ\nW",
+    ];
+    mutate(&samples.map(|text| text.as_bytes().to_vec()), 6000, ncirrus_fuzz::units);
+}
+
+#[test]
+fn printed_texts_survive() {
+    let samples = [
+        "%08.3f m\ndays since 1970-01-01\nstandard\nname\ntext\nmore",
+        "%5d\nmonths since 1850-1-1 12:00\n360_day\nx_bnds\n\0\u{1}\u{ff}",
+        "%-+ #10.3e%%\nseconds since 1582-10-15T00:00:00\njulian\nd\n\"\\",
+    ];
+    mutate(&samples.map(|text| text.as_bytes().to_vec()), 2000, ncirrus_fuzz::cdl);
+}
+
+#[test]
+fn selections_survive() {
+    let samples = [
+        "v[0:10:2,5,:,{1,4},3:]\ng/v\nv[:]",
+        "*,zstd,level=3\nv|w,32015,3\n{\"id\":\"zlib\",\"level\":4}\nx,none\nv,bitround=8",
+        "x/3,y/5\nv:2,3\nv:compact\n/\n500MB\n1.5GiB\n2h\n30s",
+    ];
+    mutate(&samples.map(|text| text.as_bytes().to_vec()), 6000, ncirrus_fuzz::selections);
+}
