@@ -1,6 +1,6 @@
 //! Writers that are killed after any put, what they leave, and how it is removed.
 use super::places::Place;
-use super::server::{Manners, Server, session, settings};
+use super::server::{BUCKET, Manners, Server, session, settings};
 use ncirrus::{
     Atomic, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, OpenOptions, Result, Selection,
     Session, Values, leftovers, removal, remove, remove_leftover,
@@ -118,6 +118,33 @@ fn a_killed_creation_is_in_the_way_until_it_is_cleaned() {
     assert!(!server.keys().iter().any(|key| key.starts_with("a/killed")), "{:?}", server.keys());
     assert_eq!(values(&server.url("a/whole"), &session).unwrap(), [1, 1]);
     create(&server.url("a/killed"), KINDS[0], false, &session).unwrap();
+}
+
+#[test]
+fn what_others_put_below_a_killed_creation_stays() {
+    let server = Server::start();
+    let session = server.session();
+    for (at, kind) in KINDS.iter().enumerate() {
+        create(&server.url(&format!("p/x{at}")), *kind, false, &session).unwrap();
+    }
+    let folder = server.folder.path().join(BUCKET).join("p");
+    std::fs::create_dir_all(folder.join("v")).unwrap();
+    std::fs::write(folder.join("other.nc"), "CDF").unwrap();
+    let before = server.keys();
+    // What a writer leaves that was killed before its root was described.
+    for (name, text) in [(".ncirrus-begun", "1"), ("v/.zarray", "{}"), ("v/0.0", "x"), ("zarr/c", "x")] {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let (found, _) = leftovers(&server.url("p"), &session).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].what.ends_with("of 4 objects"), "{found:?}");
+    remove_leftover(&server.url("p"), &found[0], &session).unwrap();
+    assert_eq!(server.keys(), before);
+    for at in 0..KINDS.len() {
+        assert_eq!(values(&server.url(&format!("p/x{at}")), &session).unwrap(), [1, 1]);
+    }
 }
 
 #[test]

@@ -1,10 +1,15 @@
 //! Removing datasets, and what killed writers left.
+#[cfg(feature = "cloud")]
+mod begun;
+
 use super::remote;
 use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::store::Store;
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, marker, temporary};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
+#[cfg(feature = "cloud")]
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,6 +50,8 @@ enum How {
     Upload(crate::cloud::Unfinished),
     #[cfg(feature = "cloud")]
     Tree(ObjectId),
+    #[cfg(feature = "cloud")]
+    Objects(Vec<ObjectId>),
     #[cfg(feature = "cloud")]
     Sign(ObjectId),
     Path(PathBuf),
@@ -257,14 +264,12 @@ async fn begun(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<Leftove
     let mut found = Vec::new();
     for (sign, since) in objects.iter().filter(|(object, _)| is_sign(object)) {
         let key = sign.key().strip_suffix(marker::BEGUN).unwrap_or_default().trim_end_matches('/');
-        let (dataset, folder) = (ObjectId::new(sign.store.clone(), key), crate::key::folder(key));
+        let dataset = ObjectId::new(sign.store.clone(), key);
         if key.is_empty() {
             continue;
         }
-        let own = objects.iter().filter(|(object, _)| object.key().starts_with(&folder));
         let is_whole =
             objects.iter().any(|(object, _)| marker::below(&dataset).any(|marker| marker == *object));
-        let (count, last) = own.fold((0, *since), |(count, last), (_, since)| (count + 1, last.max(*since)));
         let place = dataset.to_string();
         found.push(match is_whole {
             // Nothing but the sign is left over.
@@ -274,15 +279,35 @@ async fn begun(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<Leftove
                 since: *since,
                 how: How::Sign(sign.clone()),
             },
-            false => Leftover {
-                what: format!("unfinished dataset of {count} objects"),
-                place,
-                since: last,
-                how: How::Tree(dataset),
-            },
+            false => unfinished(store, dataset, &objects).await?,
         });
     }
     Ok(found)
+}
+
+/// A dataset whose creation was not ended, without what others put below it.
+#[cfg(feature = "cloud")]
+async fn unfinished(
+    store: &crate::CloudStore,
+    dataset: ObjectId,
+    objects: &[(ObjectId, SystemTime)],
+) -> Result<Leftover> {
+    let folder = crate::key::folder(dataset.key());
+    let below = objects.iter().filter(|(object, _)| object.key().starts_with(&folder));
+    let all: Vec<ObjectId> = below.clone().map(|(object, _)| object.clone()).collect();
+    let count = all.len();
+    let mut own = begun::own(store, &folder, all).await?;
+    let is_own: HashSet<&ObjectId> = own.iter().collect();
+    let since = below.filter(|(object, _)| is_own.contains(object)).map(|(_, since)| *since).max();
+    let (what, place) = (format!("unfinished dataset of {} objects", own.len()), dataset.to_string());
+    let how = if own.len() == count {
+        How::Tree(dataset)
+    } else {
+        // The sign last: what is left at any moment is known to be unfinished.
+        own.sort_by_key(|object| object.name() == marker::BEGUN);
+        How::Objects(own)
+    };
+    Ok(Leftover { what, place, since: since.unwrap_or_else(SystemTime::now), how })
 }
 
 impl Leftover {
@@ -300,6 +325,14 @@ impl Leftover {
             How::Upload(upload) => store()?.abandon(upload).await,
             #[cfg(feature = "cloud")]
             How::Tree(root) => remote::remove_dataset(&store()?, root).await,
+            #[cfg(feature = "cloud")]
+            How::Objects(objects) => {
+                let store = store()?;
+                for object in objects {
+                    store.delete(object).await?;
+                }
+                Ok(())
+            }
             #[cfg(feature = "cloud")]
             How::Sign(sign) => store()?.delete(sign).await,
         }
