@@ -5,9 +5,13 @@ use ncirrus_hdf5::Hdf5Writer;
 pub use ncirrus_hdf5::{DefaultChunks, Structures};
 use ncirrus_layout::Writing;
 use ncirrus_model::{Atomic, Attribute, Model, TypeRef, Values, VarId};
+use ncirrus_store::config::{Key, Settings};
 use ncirrus_store::{Clobber, Scheme, Shape, StoreOptions, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, ZarrWriter};
 use std::sync::Arc;
+
+/// The key of netCDF's files for what stands between the numbers of chunks' keys (`nczarr.md` 4.1).
+const SEPARATOR: &str = "ZARR.DIMENSION_SEPARATOR";
 
 /// The kinds of dataset that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -165,6 +169,29 @@ impl CreateOptions {
             Kind::Nc3 => smallest_classic(model),
             other => other,
         });
+        Ok(self)
+    }
+
+    /// With what a configuration says of new datasets at an address where these options say nothing: whether metadata are
+    /// consolidated (`NCZARR_CONSOLIDATED`), and what stands between the numbers of chunks' keys
+    /// (`ZARR.DIMENSION_SEPARATOR` of netCDF's files).
+    ///
+    /// # Errors
+    /// `Invalid` for an address that is none, and for a separator other than `.` and `/`.
+    pub fn configured(mut self, url: &str, settings: &Settings) -> Result<Self> {
+        let url = Url::parse(url)?;
+        let is_asked_for = url.fragment().modes().contains("consolidated");
+        self.consolidated &= is_asked_for || settings.flag(Key::Consolidated) != Some(false);
+        if let Some(found) = settings.rc(SEPARATOR, &url).filter(|_| self.separator.is_none()) {
+            self.separator = Some(match found.value {
+                "." => '.',
+                "/" => '/',
+                other => {
+                    let message = format!("{SEPARATOR}={other}: only . and / stand between numbers");
+                    return Err(Error::invalid(message).at_object(&found.origin));
+                }
+            });
+        }
         Ok(self)
     }
 
@@ -333,3 +360,6 @@ fn all_types_classic(model: &Model) -> bool {
     variables.iter().filter_map(|var| model.variable(*var)).all(|variable| classic(variable.ty))
         && attributes.map(|attribute| attribute.ty).all(classic)
 }
+
+#[cfg(test)]
+mod tests;

@@ -195,6 +195,11 @@ impl Settings {
         Some(Value { value: &entry.value, origin: entry.origin.clone() })
     }
 
+    /// The settings with what netCDF's files say of one address alone (`[url]HTTP.TIMEOUT=9`), if they say anything of it.
+    pub fn of_address(&self, url: &Url) -> Option<Self> {
+        rc::of_place(self, url)
+    }
+
     /// What netCDF's files say of a dataset in a bucket.
     #[cfg(feature = "cloud")]
     pub(crate) fn rc_of_bucket(&self, key: &str, bucket: &Bucket) -> Option<Value<&str>> {

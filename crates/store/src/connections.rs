@@ -2,6 +2,7 @@
 mod trust;
 
 use crate::StoreOptions;
+use crate::config::HttpSettings;
 use crate::net::{self, Service, Traffic};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use reqwest::redirect::Policy;
@@ -17,8 +18,8 @@ use std::time::Duration;
 pub struct Connections(Arc<Shared>);
 
 struct Shared {
-    /// By the longest wait for a connection, and whether redirections are followed.
-    clients: Mutex<BTreeMap<(Duration, bool), Client>>,
+    /// By the longest wait for a connection, whether redirections are followed, and what the configuration says.
+    clients: Mutex<BTreeMap<(Duration, bool, HttpSettings), Client>>,
     net: Arc<net::Shared>,
     #[cfg(feature = "http")]
     jar: Arc<crate::http::Jar>,
@@ -72,12 +73,13 @@ impl Connections {
     fn client(&self, options: &StoreOptions, follows: bool) -> Result<Client> {
         let connect = options.patience.connect.min(options.timeout);
         let mut clients = self.0.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = clients.get(&(connect, follows)) {
+        let kind = (connect, follows, options.config.http());
+        if let Some(client) = clients.get(&kind) {
             return Ok(client.clone());
         }
         let policy = if follows { redirections() } else { Policy::none() };
         let client = build(options, connect, policy)?;
-        clients.insert((connect, follows), client.clone());
+        clients.insert(kind, client.clone());
         Ok(client)
     }
 

@@ -1,13 +1,17 @@
 //! Stores that other machines hold.
+use crate::config::Key;
 use crate::open::Opened;
 use crate::{StoreOptions, Url};
 use ncirrus_layout::Result;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Opens an address at a server; no request is sent yet.
 pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
     if url.scheme() == crate::Scheme::Other {
         return options.schemes.open(url);
     }
+    let options = &*of_address(url, options);
     match options.config.bucket(url)? {
         Some(bucket) if (url.query().is_none() || asks_for_version(url)) && cfg!(feature = "cloud") => {
             cloud(url, &bucket, options)
@@ -15,6 +19,18 @@ pub(crate) fn open(url: &Url, options: &StoreOptions) -> Result<Opened> {
         Some(bucket) if !url.is_http() => cloud(url, &bucket, options),
         _ => http(url, options),
     }
+}
+
+/// The options with what netCDF's files say of one address alone.
+fn of_address<'a>(url: &Url, options: &'a StoreOptions) -> Cow<'a, StoreOptions> {
+    let Some(config) = options.config.of_address(url) else { return Cow::Borrowed(options) };
+    let mut own = options.clone();
+    let is_own = |key: &Key| config.origin(*key) != options.config.origin(*key);
+    let wait = |key: Key| Some(key).filter(is_own).and_then(|key| config.duration(key));
+    own.timeout = wait(Key::Timeout).unwrap_or(own.timeout);
+    own.patience.connect = wait(Key::ConnectTimeout).unwrap_or(own.patience.connect);
+    own.config = Arc::new(config);
+    Cow::Owned(own)
 }
 
 /// Whether a query names the version of an object and nothing else.
@@ -28,6 +44,7 @@ pub(crate) fn bucket(
     url: &Url,
     options: &StoreOptions,
 ) -> Result<Option<(crate::CloudStore, ncirrus_layout::ObjectId)>> {
+    let options = &*of_address(url, options);
     let Some(bucket) = options.config.bucket(url)? else { return Ok(None) };
     let store = crate::cloud::CloudStore::connect(&bucket, url.fragment(), options)?;
     let root = store.root().child(&bucket.key);
@@ -42,7 +59,7 @@ fn cloud(url: &Url, bucket: &crate::Bucket, options: &StoreOptions) -> Result<Op
         store = store.at_version(&bucket.key, &version);
     }
     let root = store.root().child(&bucket.key);
-    Ok(Opened::new(std::sync::Arc::new(store), root, url))
+    Ok(Opened::new(Arc::new(store), root, url))
 }
 
 #[cfg(not(feature = "cloud"))]
@@ -54,7 +71,7 @@ fn cloud(url: &Url, _: &crate::Bucket, _: &StoreOptions) -> Result<Opened> {
 #[cfg(feature = "http")]
 fn http(url: &Url, options: &StoreOptions) -> Result<Opened> {
     let (store, root) = crate::http::HttpStore::connect(url, options)?;
-    Ok(Opened::new(std::sync::Arc::new(store), root, url))
+    Ok(Opened::new(Arc::new(store), root, url))
 }
 
 #[cfg(not(feature = "http"))]

@@ -40,17 +40,20 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
 
 fn show(out: &mut impl Write, session: &Session) -> io::Result<()> {
     for shown in session.settings().shown() {
-        writeln!(out, "{} = {}  # {}", shown.name, shown.value, shown.origin)?;
+        let why = shown.without_effect.map(|why| format!("; no effect: {why}")).unwrap_or_default();
+        writeln!(out, "{} = {}  # {}{why}", shown.name, shown.value, shown.origin)?;
     }
     Ok(())
 }
 
 fn show_json(out: &mut impl Write, session: &Session) -> io::Result<()> {
-    let values = session
-        .settings()
-        .shown()
-        .into_iter()
-        .map(|shown| (shown.name, json!({"value": shown.value, "origin": shown.origin.to_string()})));
+    let values = session.settings().shown().into_iter().map(|shown| {
+        let mut value = json!({"value": shown.value, "origin": shown.origin.to_string()});
+        if let Some(why) = shown.without_effect {
+            value["without_effect"] = why.into();
+        }
+        (shown.name, value)
+    });
     let values: serde_json::Map<_, _> = values.collect();
     writeln!(out, "{:#}", json!({"values": values, "warnings": session.settings().warnings()}))
 }

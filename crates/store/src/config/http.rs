@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What all requests have in common.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HttpSettings {
     /// Proxy of all requests; may hold a password. Without, what the environment says.
     pub proxy: Option<Secret>,
@@ -74,6 +74,10 @@ impl Settings {
 
     /// The proxy that an address is asked through, without its password, and where it is named.
     pub fn proxy_of(&self, url: &Url) -> Option<(String, Origin)> {
+        self.of_address(url).as_ref().unwrap_or(self).proxy_named(url)
+    }
+
+    fn proxy_named(&self, url: &Url) -> Option<(String, Origin)> {
         if self.excepted().is_some_and(|hosts| hosts.split(',').any(|except| is_host_in(url.host(), except)))
         {
             return None;

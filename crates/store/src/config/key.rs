@@ -69,6 +69,7 @@ keys! {
     IndexCacheFolder, "index_cache.folder", Path, ["NCIRRUS_INDEX_CACHE"], [], "folder of headers and chunk indexes of remote datasets";
     IndexCacheSize, "index_cache.size", Size, ["NCIRRUS_INDEX_CACHE_SIZE"], [], "bytes of the files in it";
     PluginPath, "plugin_path", Text, ["HDF5_PLUGIN_PATH"], ["PLUGIN.PATH"], "folders of filter plugins";
+    Consolidated, "consolidated", Flag, ["NCZARR_CONSOLIDATED"], [], "whether new NCZarr and Zarr datasets have consolidated metadata";
     Trace, "trace", Count, ["NCIRRUS_TRACE", "NCTRACING"], [], "how much is told of requests; 0 is nothing";
     Profile, "profile", Text, ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"], [], "profile of Amazon's files; none is nobody";
     Region, "region", Text, ["AWS_REGION", "AWS_DEFAULT_REGION"], [], "region of buckets";
@@ -77,7 +78,7 @@ keys! {
     RequesterPays, "requester_pays", Flag, ["AWS_REQUEST_PAYER"], [], "whether you pay for requests to buckets that ask for it";
     HttpProxy, "http.proxy", Text, ["NCIRRUS_PROXY"], ["HTTP.PROXY.SERVER", "HTTP.PROXY_SERVER"], "proxy of all requests, instead of HTTPS_PROXY and HTTP_PROXY";
     HttpNoProxy, "http.no_proxy", Text, ["NCIRRUS_NO_PROXY"], [], "hosts that are reached without it";
-    HttpCertificates, "http.certificates", Path, ["AWS_CA_BUNDLE", "CURL_CA_BUNDLE"], ["HTTP.SSL.CAINFO"], "file of certificates (PEM) that are trusted besides the system's";
+    HttpCertificates, "http.certificates", Path, ["AWS_CA_BUNDLE", "CURL_CA_BUNDLE"], ["HTTP.SSL.CAINFO", "HTTP.SSL.CAPATH"], "file of certificates (PEM), or folder of such files, that are trusted besides the system's";
     HttpNetrc, "http.netrc", Path, ["NETRC"], ["HTTP.NETRC"], "file of users and passwords by host";
     HttpUserAgent, "http.user_agent", Text, ["NCIRRUS_USER_AGENT"], ["HTTP.USERAGENT", "HTTP.USER_AGENT"], "how requests name the program";
     HttpCookies, "http.cookies", Path, [], ["HTTP.COOKIEJAR", "HTTP.COOKIE_JAR"], "file of cookies that are sent to web servers";
@@ -159,7 +160,10 @@ pub(super) fn flag(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" | "requester" => Ok(true),
         "false" | "no" | "off" | "0" => Ok(false),
-        _ => Err(format!("{text:?} is neither true nor false")),
+        number => match number.parse::<i64>() {
+            Ok(number) => Ok(number > 0),
+            Err(_) => Err(format!("{text:?} is neither true nor false")),
+        },
     }
 }
 

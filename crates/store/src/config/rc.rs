@@ -12,11 +12,13 @@ pub(super) struct Rc(Vec<Entry>);
 #[derive(Clone)]
 pub(super) struct Entry {
     /// Host and port, and the path unless it is for all paths; for all datasets without.
-    place: Option<(String, Option<String>)>,
-    key: String,
+    place: Option<Place>,
+    pub(super) key: String,
     pub(super) value: String,
     pub(super) origin: Origin,
 }
+
+type Place = (String, Option<String>);
 
 const FILES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
 /// Most entries that are kept.
@@ -47,16 +49,59 @@ pub(super) fn read(settings: &mut Settings) {
             settings.offer(key, &value, origin);
         }
     }
-    let unverified = ["HTTP.SSL.VALIDATE", "HTTP.SSL.VERIFYPEER"].into_iter();
-    let unverified: Vec<Origin> = unverified
-        .filter_map(|name| settings.rc.find(name, None))
-        .filter(|entry| entry.value == "0")
-        .map(|entry| entry.origin.clone())
-        .collect();
-    unverified
-        .iter()
-        .for_each(|origin| settings.warn(format!("{origin}: certificates are verified all the same")));
+    let vain = |entry: &&Entry| without_effect(&entry.key) == Some(VERIFIED) && entry.value == "0";
+    let vain: Vec<Origin> = settings.rc.0.iter().filter(vain).map(|entry| entry.origin.clone()).collect();
+    vain.iter().for_each(|origin| settings.warn(format!("{origin}: {VERIFIED}")));
 }
+
+/// The settings with what the files say of one address alone, if they say anything of it: what earlier sources say stays.
+pub(super) fn of_place(settings: &Settings, url: &Url) -> Option<Settings> {
+    let bucket = settings.bucket(url).ok().flatten();
+    let place = bucket.map_or_else(|| place_of(url), |bucket| place(&in_bucket(&bucket)))?;
+    let is_rc = |origin: &Origin| settings.rc.0.iter().any(|entry| entry.origin == *origin);
+    let keys = Key::all().filter(|key| *key != Key::PluginPath);
+    let open = keys.filter(|key| settings.origin(*key).is_none_or(is_rc));
+    let said: Vec<(Key, Entry)> = open
+        .filter_map(|key| {
+            Some((key, key.rc().iter().find_map(|name| settings.rc.find_own(name, &place))?.clone()))
+        })
+        .collect();
+    if said.is_empty() {
+        return None;
+    }
+    let mut own = settings.clone();
+    for (key, entry) in said {
+        let before = own.entries.remove(&key);
+        own.offer(key, &entry.value, entry.origin);
+        // What cannot be understood changes nothing.
+        if let Some(before) = before.filter(|_| own.origin(key).is_none()) {
+            own.entries.insert(key, before);
+        }
+    }
+    Some(own)
+}
+
+/// Why a key that netCDF knows has no effect here.
+pub(super) fn without_effect(key: &str) -> Option<&'static str> {
+    WITHOUT_EFFECT.iter().find(|(name, _)| *name == key).map(|(_, why)| *why)
+}
+
+const WITHOUT_EFFECT: [(&str, &str); 11] = [
+    ("HTTP.SSL.VALIDATE", VERIFIED),
+    ("HTTP.SSL.VERIFYPEER", VERIFIED),
+    ("HTTP.SSL.VERIFYHOST", VERIFIED),
+    ("HTTP.SSL.CERTIFICATE", NO_CLIENTS),
+    ("HTTP.SSL.KEY", NO_CLIENTS),
+    ("HTTP.SSL.KEYPASSWORD", NO_CLIENTS),
+    ("HTTP.DEFLATE", "ranges of what is stored are asked for, which cannot be compressed on their way"),
+    ("HTTP.READ.BUFFERSIZE", BUFFERS),
+    ("HTTP.READ_BUFFERSIZE", BUFFERS),
+    ("HTTP.VERBOSE", "--trace and NCTRACING tell of requests"),
+    ("HTTP.PROXY.USERPASSWORD", "user and password stand in HTTP.PROXY.SERVER"),
+];
+const VERIFIED: &str = "certificates are verified all the same";
+const NO_CLIENTS: &str = "certificates of clients are not sent";
+const BUFFERS: &str = "buffers are as large as answers need";
 
 fn places(settings: &Settings) -> Vec<PathBuf> {
     let environment = &settings.environment;
@@ -118,15 +163,18 @@ impl Rc {
         self.find_at(key, place(&in_bucket(bucket)).as_ref())
     }
 
-    fn find_at(&self, key: &str, place: Option<&(String, Option<String>)>) -> Option<&Entry> {
-        let applies = |entry: &&Entry| match (&entry.place, place) {
-            (Some((host, path)), Some((its_host, its_path))) => {
-                host == its_host && (path.is_none() || path == its_path)
-            }
-            _ => false,
+    fn find_at(&self, key: &str, place: Option<&Place>) -> Option<&Entry> {
+        let for_all = || self.0.iter().find(|entry| entry.key == key && entry.place.is_none());
+        place.and_then(|place| self.find_own(key, place)).or_else(for_all)
+    }
+
+    /// The entry for a place that is not for all.
+    fn find_own(&self, key: &str, (its_host, its_path): &Place) -> Option<&Entry> {
+        let applies = |entry: &&Entry| match &entry.place {
+            Some((host, path)) => host == its_host && (path.is_none() || path == its_path),
+            None => false,
         };
-        let of_key = || self.0.iter().filter(|entry| entry.key == key);
-        of_key().find(applies).or_else(|| of_key().find(|entry| entry.place.is_none()))
+        self.0.iter().filter(|entry| entry.key == key).find(applies)
     }
 
     pub(super) fn entries(&self) -> impl Iterator<Item = (String, &Entry)> {
@@ -166,7 +214,7 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Host with port, and path, of an address; of a bucket as if it were in path style, without region.
-fn place_of(url: &Url) -> Option<(String, Option<String>)> {
+fn place_of(url: &Url) -> Option<Place> {
     match url.bucket().ok().flatten() {
         Some(bucket) => place(&in_bucket(&bucket)),
         None => {
@@ -183,7 +231,7 @@ fn in_bucket(bucket: &Bucket) -> (String, String) {
     (host, format!("/{}/{}", bucket.name, bucket.key))
 }
 
-fn place((host, path): &(String, String)) -> Option<(String, Option<String>)> {
+fn place((host, path): &(String, String)) -> Option<Place> {
     let path = path.trim_end_matches('/');
     let path = (!path.is_empty()).then(|| path.to_owned());
     (!host.is_empty()).then(|| (host.to_ascii_lowercase(), path))

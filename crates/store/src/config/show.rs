@@ -11,6 +11,14 @@ pub struct Shown {
     pub value: String,
     /// Where it came from.
     pub origin: Origin,
+    /// Why it has no effect, of what netCDF-C knows and this library does not do.
+    pub without_effect: Option<&'static str>,
+}
+
+impl Shown {
+    fn new(name: impl Into<String>, value: String, origin: Origin) -> Self {
+        Self { name: name.into(), value, origin, without_effect: None }
+    }
 }
 
 impl Settings {
@@ -20,24 +28,23 @@ impl Settings {
             let text = value.value.to_string();
             let may_have_password = matches!(key, Key::HttpProxy | Key::Endpoint);
             let value_shown = if may_have_password { without_password(&text) } else { text };
-            Shown { name: key.name().to_owned(), value: value_shown, origin: value.origin.clone() }
+            Shown::new(key.name(), value_shown, value.origin.clone())
         });
         let hosts = self.hosts.iter().flat_map(|(alias, host)| of_host(alias, host));
         let servers = self.servers.iter().filter_map(|(name, server)| {
             let kind = if server.bearer.is_some() { "bearer" } else { "password" };
             let name = format!("http.hosts.{name}.{kind}");
-            Some(Shown { name, value: Secret::new("").to_string(), origin: server.origin.clone()? })
+            Some(Shown::new(name, Secret::new("").to_string(), server.origin.clone()?))
         });
-        let substitutions = self.substitutions.iter().map(|(name, value)| Shown {
-            name: format!("substitutions.{name}"),
-            value: value.value.clone(),
-            origin: value.origin.clone(),
+        let substitutions = self.substitutions.iter().map(|(name, value)| {
+            Shown::new(format!("substitutions.{name}"), value.value.clone(), value.origin.clone())
         });
         let rc = self.rc.entries().filter(|(name, _)| !name.contains("PROXY")).map(|(name, entry)| {
             let is_secret =
                 ["PASSWORD", "KEY", "TOKEN"].iter().any(|part| name.to_ascii_uppercase().contains(part));
             let value = if is_secret { Secret::new("").to_string() } else { entry.value.clone() };
-            Shown { name: format!("rc.{name}"), value, origin: entry.origin.clone() }
+            let without_effect = super::rc::without_effect(&entry.key);
+            Shown { without_effect, ..Shown::new(format!("rc.{name}"), value, entry.origin.clone()) }
         });
         keys.chain(hosts).chain(servers).chain(substitutions).chain(rc).collect()
     }
@@ -66,7 +73,7 @@ fn of_host(alias: &str, host: &Host) -> Vec<Shown> {
         ("multipart_upload", transfer.multipart_upload.map(|is| is.to_string())),
     ];
     let shown = |(name, value): (&str, Option<String>)| {
-        Some(Shown { name: format!("hosts.{alias}.{name}"), value: value?, origin: host.origin.clone() })
+        Some(Shown::new(format!("hosts.{alias}.{name}"), value?, host.origin.clone()))
     };
     values.into_iter().filter_map(shown).collect()
 }

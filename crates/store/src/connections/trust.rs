@@ -7,6 +7,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Certificates as the system trusts them, and others; those that browsers trust where the system has none.
@@ -34,13 +35,23 @@ pub(super) fn certificates(options: &StoreOptions) -> Result<Vec<CertificateDer<
         let told = options.config.told(Key::HttpCertificates);
         Error::invalid(format!("certificates cannot be read: {why} ({told})")).at_object(path.display())
     };
-    let all: std::result::Result<Vec<_>, _> =
-        CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))?.collect();
-    match all {
-        Ok(all) if all.is_empty() => Err(failed(&"there is none")),
-        Ok(all) => Ok(all),
-        Err(error) => Err(failed(&error)),
+    let mut all = Vec::new();
+    for file in files(path).map_err(|error| failed(&error))? {
+        for certificate in CertificateDer::pem_file_iter(file).map_err(|error| failed(&error))? {
+            all.push(certificate.map_err(|error| failed(&error))?);
+        }
     }
+    if all.is_empty() { Err(failed(&"there is none")) } else { Ok(all) }
+}
+
+/// The file itself, or those in a folder.
+fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = std::fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+    let paths: Vec<PathBuf> = entries.collect::<std::io::Result<_>>()?;
+    Ok(paths.into_iter().filter(|path| path.is_file()).collect())
 }
 
 /// The proxy that the configuration names; without, what the environment says is asked.

@@ -2,6 +2,7 @@
 use super::server::{Page, Server};
 use super::*;
 use crate::Patience;
+use crate::config::Format;
 use ncirrus_layout::ErrorKind;
 use std::time::Instant;
 
@@ -338,4 +339,23 @@ fn a_zip_file_at_a_server_is_read_in_few_requests() {
     }
     let requests = |path: &str| server.requests().iter().filter(|request| request.starts_with(path)).count();
     assert_eq!(requests("/x.zip"), 3, "directory, and one per chunk: {:?}", server.requests());
+}
+
+#[test]
+fn what_netcdfs_files_say_of_one_address_holds_for_it_alone() {
+    let page = |is_told: bool| {
+        let (yes, no) = (Page::Ranged(digits()), Page::Status("403 Forbidden\r\n"));
+        let (with, without) = if is_told { (yes, no) } else { (no, yes) };
+        Page::If("user-agent: me/1".to_owned(), Box::new(with), Box::new(without))
+    };
+    let server = Server::start([("/told", page(true)), ("/other", page(false))]);
+    let mut settings = Settings::default();
+    let text = format!("[{}]HTTP.USERAGENT=me/1", server.url("/told"));
+    settings.read(Format::NetCdf, &text, std::path::Path::new(".ncrc")).unwrap();
+    let options = StoreOptions { config: Arc::new(settings), ..options() };
+    for path in ["/other", "/told"] {
+        let url = Url::parse(&server.url(path)).unwrap();
+        let opened = crate::remote::open(&url, &options).unwrap();
+        assert!(run(opened.store.get(&opened.root, &Want::All)).unwrap().is_some(), "{path}");
+    }
 }

@@ -110,3 +110,39 @@ fn plugins_are_not_taken_from_the_current_folder() {
     let environment = Environment::default().at_home(home.path().join("here"));
     assert_eq!(Settings::gather(environment, None).unwrap().text(Key::PluginPath), Some("/evil"));
 }
+
+#[test]
+fn what_is_said_of_one_address_goes_before_what_is_said_of_all() {
+    let text = "HTTP.TIMEOUT=7\nHTTP.USERAGENT=all\n[https://h.org]HTTP.TIMEOUT=9\n[https://h.org/a]HTTP.PROXY.SERVER=http://p:1\n\
+        [https://h.org]HTTP.CONNECTTIMEOUT=soon\n[https://h.org]PLUGIN.PATH=/x\n[s3://bkt/k]HTTP.USERAGENT=me\n";
+    let home = home(&[(".ncrc", text)]);
+    let settings = gathered(&home, &[]);
+    let of = |url: &str| settings.of_address(&Url::parse(url).unwrap());
+    let own = of("https://h.org/a").unwrap();
+    assert_eq!(own.duration(Key::Timeout), Some(Duration::from_secs(9)));
+    assert_eq!(origin_of(&own, Key::Timeout, &home), ".ncrc:3");
+    assert_eq!((own.text(Key::HttpUserAgent), own.text(Key::HttpProxy)), (Some("all"), Some("http://p:1")));
+    assert_eq!((own.duration(Key::ConnectTimeout), own.text(Key::PluginPath)), (None, None));
+    assert_eq!(of("https://h.org/b").unwrap().text(Key::HttpProxy), None);
+    assert_eq!(of("https://s3.amazonaws.com/bkt/k").unwrap().text(Key::HttpUserAgent), Some("me"));
+    assert!(of("https://other.org/a").is_none());
+    assert_eq!(settings.proxy_of(&Url::parse("https://h.org/a").unwrap()).unwrap().0, "http://p:1");
+    let settings = gathered(&home, &[("NCIRRUS_TIMEOUT", "1s"), ("NCIRRUS_PROXY", "http://q:1")]);
+    assert!(
+        settings.of_address(&Url::parse("https://h.org/a").unwrap()).unwrap().duration(Key::Timeout)
+            == Some(Duration::from_secs(1))
+    );
+}
+
+#[test]
+fn keys_without_effect_are_shown_with_the_reason() {
+    let home = home(&[(".ncrc", "HTTP.DEFLATE=1\n[https://h.org]HTTP.SSL.VALIDATE=0\nHTTP.TIMEOUT=7\n")]);
+    let settings = gathered(&home, &[]);
+    let shown: Vec<_> =
+        settings.shown().into_iter().filter_map(|shown| Some((shown.name, shown.without_effect?))).collect();
+    assert_eq!(
+        shown.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["rc.HTTP.DEFLATE", "rc.[h.org]HTTP.SSL.VALIDATE"]
+    );
+    assert_eq!(settings.warnings().len(), 1, "whoever wants no checks is told: {:?}", settings.warnings());
+}

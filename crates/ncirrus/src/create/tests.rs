@@ -1,0 +1,36 @@
+//! What a configuration says of new datasets.
+use super::*;
+use crate::ErrorKind;
+use ncirrus_store::config::{Environment, Format};
+use std::path::Path;
+
+fn settings(consolidated: &str, rc: &str) -> Settings {
+    let environment = Environment::default().with("NCZARR_CONSOLIDATED", consolidated);
+    let mut settings = Settings::of_environment(environment);
+    settings.read(Format::NetCdf, rc, Path::new(".ncrc")).unwrap();
+    settings
+}
+
+const RC: &str = "ZARR.DIMENSION_SEPARATOR=/\n[https://h.org]ZARR.DIMENSION_SEPARATOR=.\n[https://odd.org]ZARR.DIMENSION_SEPARATOR=-";
+
+#[test]
+fn the_configuration_says_what_the_options_do_not() {
+    let made = |options: CreateOptions, url: &str, consolidated: &str| {
+        let options = options.configured(url, &settings(consolidated, RC)).unwrap();
+        (options.consolidated, options.separator)
+    };
+    let default = CreateOptions::default;
+    assert_eq!(made(default(), "file:///a#mode=nczarr", ""), (true, Some('/')));
+    assert_eq!(made(default(), "https://h.org/a", "yes"), (true, Some('.')));
+    assert_eq!(made(default(), "a.zarr", "0"), (false, Some('/')));
+    assert_eq!(made(default(), "file:///a#mode=nczarr,consolidated", "0"), (true, Some('/')));
+    let chosen = CreateOptions { separator: Some('.'), consolidated: false, ..default() };
+    assert_eq!(made(chosen, "a.zarr", "1"), (false, Some('.')));
+}
+
+#[test]
+fn a_separator_that_is_none_is_told_with_its_place() {
+    let error = CreateOptions::default().configured("https://odd.org/a", &settings("", RC)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.to_string().contains(".ncrc:3"), "{error}");
+}
