@@ -1,9 +1,9 @@
-//! A store that is far away: it counts, and answers only when nobody asks for more.
+//! A store that is far away: it counts, and answers, or changes, only when nobody asks for more.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 
 use bytes::Bytes;
-use ncirrus_layout::{Blob, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
 use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition, Store};
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -98,7 +98,7 @@ impl Store for Far {
             merge_gap: self.merge_gap,
             range_cap: 16 << 20,
             lists: true,
-            writable: false,
+            writable: true,
         }
     }
 
@@ -115,16 +115,25 @@ impl Store for Far {
         })
     }
 
-    fn put<'a>(&'a self, _: &'a ObjectId, _: Bytes, _: Precondition) -> Answer<'a, Tag> {
-        Box::pin(async { Err(Error::unsupported("read-only")) })
+    fn put<'a>(&'a self, object: &'a ObjectId, body: Bytes, when: Precondition) -> Answer<'a, Tag> {
+        Box::pin(async move {
+            self.turn(object, Want::All).await;
+            LocalStore::put(&self.inner, object, &body, &when)
+        })
     }
 
-    fn delete<'a>(&'a self, _: &'a ObjectId) -> Answer<'a, ()> {
-        Box::pin(async { Err(Error::unsupported("read-only")) })
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.turn(object, Want::All).await;
+            LocalStore::delete(&self.inner, object)
+        })
     }
 
-    fn delete_tree<'a>(&'a self, _: &'a ObjectId) -> Answer<'a, ()> {
-        Box::pin(async { Err(Error::unsupported("read-only")) })
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.turn(prefix, Want::All).await;
+            LocalStore::delete_tree(&self.inner, prefix)
+        })
     }
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> Answer<'a, Listing> {

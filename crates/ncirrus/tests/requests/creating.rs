@@ -1,0 +1,62 @@
+//! How many answers a new dataset waits for, one after the other.
+use super::far::Far;
+use ncirrus::store::{Store, Url};
+use ncirrus::{
+    Atomic, CreateOptions, Dataset, DimensionLen, Kind, ObjectId, Result, Selection, Session, Storage, Values,
+};
+use ncirrus_store::MemoryStore;
+use std::sync::Arc;
+
+/// A session in which addresses `far://` lie in a store that is far away.
+fn session(far: &Arc<Far>) -> Session {
+    let store = Arc::clone(far) as Arc<dyn Store>;
+    let connect = move |url: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
+        Ok((Arc::clone(&store), ObjectId::new(store.id().clone(), url.path().trim_matches('/'))))
+    };
+    Session::builder().store("far", connect).build().unwrap()
+}
+
+/// A chunked variable in each of three groups, one in the other; how many rounds it took to make them.
+fn rounds(far: &Arc<Far>, session: &Session, (kind, consolidated): (Kind, bool)) -> usize {
+    let before = far.rounds();
+    let options =
+        CreateOptions { kind: Some(kind), consolidated, overwrite: true, ..CreateOptions::default() };
+    let dataset = Dataset::create_with("far://host/x.zarr", &options, session).unwrap();
+    let defined = dataset.edit(|model| {
+        let mut group = model.root();
+        let x = model.add_dimension(group, "x", DimensionLen::Fixed(40))?;
+        for name in ["a", "b", "c"] {
+            group = model.add_group(group, name)?;
+            let var = model.add_variable(group, "v", Atomic::Int.into(), &[x])?;
+            model.variable_mut(var).unwrap().storage = Storage::Chunked(vec![4]);
+        }
+        Ok(())
+    });
+    defined.unwrap();
+    for path in ["/a/v", "/a/b/v", "/a/b/c/v"] {
+        let values = Values::Int((0..40).collect());
+        dataset.variable(path).unwrap().write_values(&Selection::all(&[40]), &values).unwrap();
+    }
+    dataset.close().unwrap();
+    far.rounds() - before
+}
+
+#[test]
+fn a_new_tree_waits_for_few_answers_however_many_variables_and_groups_it_has() {
+    // The look at the place, its announcement, the chunks; then the documents that are unseen without the root, those
+    // that the root consists of, and the end of the announcement.
+    let kinds = [((Kind::Zarr3, false), 6), ((Kind::Zarr2, true), 8), ((Kind::NcZarr, true), 8)];
+    for (kind, most) in kinds {
+        let far = Arc::new(Far::new(MemoryStore::new("far://host")));
+        let session = session(&far);
+        let new = rounds(&far, &session, kind);
+        assert!(new <= most, "{kind:?}: {new} rounds");
+        // What was there is removed: its markers, then the rest, which is listed first.
+        let over = rounds(&far, &session, kind);
+        assert!(over <= most + 3, "{kind:?}: {over} rounds");
+        let read =
+            Dataset::open_with("far://host/x.zarr", &ncirrus::OpenOptions::default(), &session).unwrap();
+        let values = read.variable("/a/b/c/v").unwrap().read::<i32>().unwrap();
+        assert_eq!(values, (0..40).collect::<Vec<i32>>());
+    }
+}
