@@ -193,6 +193,39 @@ fn a_folder_of_datasets_is_told_from_a_damaged_one() {
     fails(&["info", folder.path().to_str().unwrap()], 5, &["directory", "ncirrus ls"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_place_for_data_is_named_by_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(at("empty")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+    let long = at(&"n".repeat(256));
+    for (place, code, says) in [
+        ("/".to_owned(), 5, "a directory that is not a dataset"),
+        (at("empty"), 5, "an empty directory"),
+        (at("socket"), 2, "not a regular file"),
+        ("/dev/null".to_owned(), 2, "not a regular file"),
+        (long, 2, "file name too long"),
+        (String::new(), 2, "address is empty"),
+    ] {
+        for command in [&["info"][..], &["dump"], &["explain"]] {
+            let mut arguments = [command, &[place.as_str()]].concat();
+            arguments.extend((command == ["explain"]).then_some("v"));
+            let output = ncirrus(&arguments);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+            let named = place.is_empty() || told.contains(&format!("(in {place})"));
+            assert!(told.contains(says) && named, "{arguments:?}: {told}");
+        }
+    }
+    // The others are listed all the same, each on its line.
+    std::fs::copy(example(), at("a\nb\u{1b}[31m.nc")).unwrap();
+    let output = ncirrus(&["ls", &at("")]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.ends_with(" a\\nb\\u{1b}[31m.nc\n"), "{told}");
+}
+
 #[test]
 fn nothing_in_a_name_reaches_the_terminal_as_a_command() {
     let error = fails(&["info", "a\u{1b}[31mb\nc"], 3, &["[31mb c"]);
