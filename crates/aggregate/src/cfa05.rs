@@ -1,4 +1,5 @@
 //! CFA-0.5 as S3netCDF4 defines it: a group with one entry per partition (cfa.md 3).
+mod columns;
 mod lines;
 mod tiles;
 
@@ -12,11 +13,12 @@ use crate::index::Index;
 use crate::lookup;
 use crate::names::Substitutions;
 use crate::subject::{Inner, Subject};
+use columns::Columns;
 use lines::Locations;
 use ncirrus_layout::{Aggregation, Error, Result, Step, View};
 use ncirrus_model::{GroupId, VarId};
 use std::sync::{Arc, OnceLock};
-use tiles::{Columns, Tiles};
+use tiles::Tiles;
 
 /// How the fragments of a variable are described.
 #[derive(Debug)]

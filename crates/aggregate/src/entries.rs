@@ -110,6 +110,15 @@ impl Entries {
         self.shape.is_empty()
     }
 
+    /// A box of fragments as a box of entries: all of further dimensions, one entry where it is for all.
+    pub(crate) fn lead(&self, cells: &[u64], rest: u64) -> Vec<u64> {
+        if self.is_scalar() {
+            return Vec::new();
+        }
+        let more = self.shape.iter().skip(cells.len()).map(|len| if rest == 0 { 0 } else { *len });
+        cells.iter().copied().chain(more).collect()
+    }
+
     /// The texts of a box of entries.
     ///
     /// # Errors

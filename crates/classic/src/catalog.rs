@@ -1,6 +1,6 @@
 //! An open file: its description as a model, and where each variable's elements lie.
 use crate::description::{Description, Place};
-use crate::driver::File;
+use crate::file::File;
 use crate::order::stored;
 use crate::{ClassicWriter, Version};
 use ncirrus_layout::{

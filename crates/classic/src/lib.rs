@@ -22,6 +22,7 @@ mod definition;
 mod description;
 mod driver;
 mod encode;
+mod file;
 mod geometry;
 mod header;
 mod order;

@@ -2,8 +2,8 @@
 use crate::Version;
 use crate::arrangement::{Arrangement, Bounds, Position};
 use crate::definition::{Definition, too_large};
-use crate::driver::{File, load};
 use crate::encode::encode;
+use crate::file::{File, load};
 use crate::geometry::{padded, record_size};
 use crate::placer::{ClassicPlacer, Committed};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Placer, Result, Step, View, Writing};

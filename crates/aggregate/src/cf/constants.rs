@@ -1,5 +1,4 @@
 //! Fragments of one value each (cfa.md 5.1).
-use super::tiles::lead;
 use crate::entries::{Entries, Texts};
 use crate::subject::Subject;
 use crate::touched::Touched;
@@ -57,7 +56,7 @@ impl Constants {
     /// A need, or what reading them fails with.
     pub(super) fn read(&self, view: &dyn View, touched: &Touched) -> Step<Values> {
         let entries = &self.entries;
-        let (start, count) = (lead(entries, &touched.start, 0), lead(entries, &touched.count, 1));
+        let (start, count) = (entries.lead(&touched.start, 0), entries.lead(&touched.count, 1));
         match self.is_text {
             true => Ok(strings(&entries.read_texts(view, &start, &count)?, &count)?),
             false => entries.read(view, &start, &count),

@@ -160,7 +160,7 @@ impl Tiles {
 impl Datasets {
     fn read(&self, view: &dyn View, touched: &Touched) -> Step<Read> {
         let read = |entries: &Entries| {
-            let (start, count) = (lead(entries, &touched.start, 0), lead(entries, &touched.count, 1));
+            let (start, count) = (entries.lead(&touched.start, 0), entries.lead(&touched.count, 1));
             entries.read_texts(view, &start, &count)
         };
         let names = [&self.names, &self.variables];
@@ -256,7 +256,7 @@ impl Content {
             if let Some((start, box_count)) = at {
                 (*start, *box_count) = (*count, held - count);
             }
-            let (start, count) = (lead(entries, &start, 0), lead(entries, &box_count, 1));
+            let (start, count) = (entries.lead(&start, 0), entries.lead(&box_count, 1));
             let texts = entries.read_texts(view, &start, &count)?;
             let total = usize::try_from(count.iter().product::<u64>()).unwrap_or(usize::MAX);
             for at in 0..total {
@@ -268,13 +268,4 @@ impl Content {
         }
         Ok(())
     }
-}
-
-/// A box of fragments as a box of entries: all of further dimensions, one entry where it is for all.
-pub(super) fn lead(entries: &Entries, cells: &[u64], rest: u64) -> Vec<u64> {
-    if entries.is_scalar() {
-        return Vec::new();
-    }
-    let more = entries.shape.iter().skip(cells.len()).map(|len| if rest == 0 { 0 } else { *len });
-    cells.iter().copied().chain(more).collect()
 }

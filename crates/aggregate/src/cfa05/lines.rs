@@ -1,8 +1,8 @@
 //! Where partitions lie, told from few of them.
-use super::tiles::Columns;
+use super::columns::Columns;
 use crate::boxes::Boxes;
 use crate::cuts::Cuts;
-use ncirrus_layout::{Error, Result, Step, View, join};
+use ncirrus_layout::{Result, Step, View, join};
 use ncirrus_model::{AxisSelection, Values};
 use std::ops::Range;
 
@@ -137,22 +137,4 @@ fn even(line: &Line, count: u64, len: Option<u64>) -> Option<Cuts> {
     let full = size.checked_mul(count)?;
     let end = last.map_or_else(|| len.map_or(full, |len| full.min(len)), |last| last.end);
     (end <= full).then_some(Cuts::Even { size, count, end })
-}
-
-impl Columns {
-    /// The place of a partition along one axis, among values of places; `None` when it is not defined.
-    ///
-    /// # Errors
-    /// `Malformed` when it begins after its end, or before the first element.
-    pub(super) fn span(&self, values: &Values, at: usize) -> Result<Option<Range<u64>>> {
-        let pair = (values.integer(2 * at), values.integer(2 * at + 1));
-        let (Some(start), Some(end)) = pair else { return Ok(None) };
-        if start == self.missing || end == self.missing {
-            return Ok(None);
-        }
-        let place = u64::try_from(start).ok().zip(u64::try_from(end).ok());
-        let place = place.map(|(start, end)| start..end).filter(|place| place.start <= place.end);
-        let wrong = || Error::malformed(format!("{}: a place {start} to {end}", self.location.path));
-        place.map(Some).ok_or_else(wrong)
-    }
 }

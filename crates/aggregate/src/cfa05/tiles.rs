@@ -1,9 +1,10 @@
 //! The partitions that a region touches.
+use super::columns::Columns;
 use super::lines::Locations;
 use crate::boxes::Boxes;
 use crate::cuts::Cuts;
 use crate::entries::{Entries, Texts};
-use crate::names::{Substitutions, check_format, join as join_names};
+use crate::names::{check_format, join as join_names};
 use crate::subject::{Subject, fragment_error};
 use crate::touched::{self, Touched};
 use ncirrus_layout::{
@@ -11,21 +12,6 @@ use ncirrus_layout::{
 };
 use ncirrus_model::{Region, Values};
 use std::sync::{Arc, OnceLock};
-
-/// The variables of the group.
-#[derive(Debug)]
-pub(super) struct Columns {
-    pub(super) file: Entries,
-    pub(super) ncvar: Entries,
-    pub(super) location: Entries,
-    pub(super) format: Option<Entries>,
-    pub(super) shape: Option<Entries>,
-    pub(super) index: Option<Entries>,
-    /// What stands for a missing place.
-    pub(super) missing: i128,
-    pub(super) base: Option<String>,
-    pub(super) substitutions: Substitutions,
-}
 
 /// The partitions of a variable.
 #[derive(Debug)]

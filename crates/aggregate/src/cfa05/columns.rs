@@ -1,0 +1,39 @@
+//! The variables of a group of partitions.
+use crate::entries::Entries;
+use crate::names::Substitutions;
+use ncirrus_layout::{Error, Result};
+use ncirrus_model::Values;
+use std::ops::Range;
+
+/// The variables of the group.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) file: Entries,
+    pub(super) ncvar: Entries,
+    pub(super) location: Entries,
+    pub(super) format: Option<Entries>,
+    pub(super) shape: Option<Entries>,
+    pub(super) index: Option<Entries>,
+    /// What stands for a missing place.
+    pub(super) missing: i128,
+    pub(super) base: Option<String>,
+    pub(super) substitutions: Substitutions,
+}
+
+impl Columns {
+    /// The place of a partition along one axis, among values of places; `None` when it is not defined.
+    ///
+    /// # Errors
+    /// `Malformed` when it begins after its end, or before the first element.
+    pub(super) fn span(&self, values: &Values, at: usize) -> Result<Option<Range<u64>>> {
+        let pair = (values.integer(2 * at), values.integer(2 * at + 1));
+        let (Some(start), Some(end)) = pair else { return Ok(None) };
+        if start == self.missing || end == self.missing {
+            return Ok(None);
+        }
+        let place = u64::try_from(start).ok().zip(u64::try_from(end).ok());
+        let place = place.map(|(start, end)| start..end).filter(|place| place.start <= place.end);
+        let wrong = || Error::malformed(format!("{}: a place {start} to {end}", self.location.path));
+        place.map(Some).ok_or_else(wrong)
+    }
+}
