@@ -76,3 +76,11 @@ fn a_trace_goes_to_a_file() {
     check(&std::fs::read_to_string(&file).unwrap());
     assert!(Path::new(&there).exists());
 }
+
+#[test]
+fn a_dump_tells_that_a_server_knows_no_ranges() {
+    let output = ncirrus(&["dump", "-h", &serve()], &[]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("ncirrus: note: http://") && told.contains("does not know ranges"), "{told}");
+    assert!(!told.contains("hunter2") && told.lines().count() == 1, "{told}");
+}

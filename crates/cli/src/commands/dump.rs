@@ -105,6 +105,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let summary = dumped?;
     drop(out);
     super::reading::tell_absent(&dataset);
+    super::reading::tell_odd(&dataset);
     let faults = &summary.faults;
     faults.iter().for_each(|(path, reason)| crate::hint::tell(format_args!("{path}: {reason}")));
     let done = finish(flushed)?;

@@ -62,3 +62,10 @@ fn parse_pair(text: &str) -> std::result::Result<(String, String), String> {
     let (name, value) = pair.ok_or_else(|| format!("{text:?} is not of the form NAME=VALUE"))?;
     Ok((name.to_owned(), value.to_owned()))
 }
+
+/// Tells on standard error what is odd about a dataset on a web server, such as that it had to be read whole.
+pub(crate) fn tell_odd(dataset: &Dataset) {
+    if ["http://", "https://"].iter().any(|scheme| dataset.url().starts_with(scheme)) {
+        crate::hint::notes(&dataset.warnings());
+    }
+}
