@@ -42,6 +42,8 @@ fn shown(home: &TempDir, variables: &[(&str, &str)], arguments: &[&str]) -> Stri
 #[test]
 fn the_configuration_is_shown_with_its_places() {
     let home = home();
+    let rc = "HTTP.DEFLATE=1\n[https://h.org]HTTP.PROXY.SERVER=http://me:hunter2@p:1\n";
+    std::fs::write(home.path().join(".ncrc"), rc).unwrap();
     let all = shown(&home, &[("NCIRRUS_RETRIES", "2")], &["config", "show"]);
     for line in [
         "memory = 1073741824  # ~/.config/ncirrus/config.toml:1\n",
@@ -49,6 +51,8 @@ fn the_configuration_is_shown_with_its_places() {
         "hosts.lab.access_key = ***LAST  # ~/.config/ncirrus/config.toml:3\n",
         "hosts.lab.secret_key = ***  # ~/.config/ncirrus/config.toml:3\n",
         "http.proxy = http://127.0.0.1:1  # ~/.config/ncirrus/config.toml:8\n",
+        "rc.[h.org]HTTP.PROXY.SERVER = http://p:1  # ~/.ncrc:2\n",
+        "rc.HTTP.DEFLATE = 1  # ~/.ncrc:1; no effect: ranges",
     ] {
         assert!(all.contains(line), "{line:?} is not in {all}");
     }
@@ -58,7 +62,7 @@ fn the_configuration_is_shown_with_its_places() {
         serde_json::from_str(&shown(&home, &[], &["config", "show", "--json"])).unwrap();
     assert_eq!(json["values"]["memory"]["value"], "1073741824");
     let paths = shown(&home, &[], &["config", "path"]);
-    assert!(paths.starts_with("~/.config/ncirrus/config.toml\n~/.ncrc  (not there)\n"), "{paths}");
+    assert!(paths.starts_with("~/.config/ncirrus/config.toml\n~/.ncrc\n~/.daprc  (not there)\n"), "{paths}");
 }
 
 #[test]

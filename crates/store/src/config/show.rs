@@ -39,10 +39,15 @@ impl Settings {
         let substitutions = self.substitutions.iter().map(|(name, value)| {
             Shown::new(format!("substitutions.{name}"), value.value.clone(), value.origin.clone())
         });
-        let rc = self.rc.entries().filter(|(name, _)| !name.contains("PROXY")).map(|(name, entry)| {
-            let is_secret =
-                ["PASSWORD", "KEY", "TOKEN"].iter().any(|part| name.to_ascii_uppercase().contains(part));
-            let value = if is_secret { Secret::new("").to_string() } else { entry.value.clone() };
+        let rc = self.rc.entries().map(|(name, entry)| {
+            // Keys that are misspelt have values of the same kind.
+            let key = entry.key.to_ascii_uppercase();
+            let is_secret = ["PASSWORD", "KEY", "TOKEN"].iter().any(|part| key.contains(part));
+            let value = match is_secret {
+                true => Secret::new("").to_string(),
+                false if key.contains("PROXY") => without_password(&entry.value),
+                false => entry.value.clone(),
+            };
             let without_effect = super::rc::without_effect(&entry.key);
             Shown { without_effect, ..Shown::new(format!("rc.{name}"), value, entry.origin.clone()) }
         });
