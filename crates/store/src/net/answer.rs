@@ -2,7 +2,8 @@
 use super::failure::Failure;
 use ncirrus_layout::{Error, ErrorKind};
 use reqwest::header::{
-    AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, DATE, HeaderMap, HeaderName, RANGE, RETRY_AFTER,
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, DATE, HeaderMap, HeaderName, RANGE,
+    RETRY_AFTER,
 };
 use reqwest::{Method, StatusCode};
 use std::time::{Duration, SystemTime};
@@ -161,7 +162,9 @@ pub(super) fn body_len(
     }
     let declared = text(headers, &CONTENT_LENGTH).and_then(|len| len.trim().parse::<u64>().ok());
     let place = (status == StatusCode::PARTIAL_CONTENT).then(|| content_range(headers)).flatten();
-    let Some((first, last, size)) = place else { return Ok(declared) };
+    // Who compresses unasked is told of above: to ask again helps nobody.
+    let is_encoded = text(headers, &CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
+    let Some((first, last, size)) = place.filter(|_| !is_encoded) else { return Ok(declared) };
     let len = last - first + 1;
     if let Some(declared) = declared.filter(|declared| *declared != len) {
         return Err(Failure::passing(format!("answer declares {declared} bytes for a part of {len}")));

@@ -55,6 +55,9 @@ fn parts_have_the_bytes_that_were_asked_for() {
     assert_eq!(len("bytes 2-3/4", "2"), Ok(Some(2)), "cut at the end of the object");
     assert_eq!(len("bytes 2-4/10", "3"), Err("answer has 3 of 4 bytes".to_owned()));
     assert_eq!(len("bytes 2-5/10", "3"), Err("answer declares 3 bytes for a part of 4".to_owned()));
+    let zipped =
+        headers(&[(CONTENT_RANGE, "bytes 2-5/10"), (CONTENT_LENGTH, "3"), (CONTENT_ENCODING, "gzip")]);
+    assert_eq!(body_len(StatusCode::PARTIAL_CONTENT, &zipped, &asked).unwrap(), Some(3));
     let head = Asked { method: Method::HEAD, ..asked };
     let headers = headers(&[(CONTENT_LENGTH, "10")]);
     assert_eq!(body_len(StatusCode::OK, &headers, &head).unwrap(), Some(0));
