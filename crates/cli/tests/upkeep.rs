@@ -53,6 +53,23 @@ fn what_is_no_dataset_is_removed_by_force_only() {
 }
 
 #[test]
+fn a_part_of_a_dataset_is_removed_by_force_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = dataset(folder.path(), "a.zarr");
+    let part = format!("{whole}/sst");
+    assert!(ncirrus(&["info", &part]).status.success());
+    let refused = ncirrus(&["rm", "-y", &part]);
+    assert!(
+        !refused.status.success() && says(&refused).contains("a part of the dataset"),
+        "{}",
+        says(&refused)
+    );
+    assert!(Path::new(&part).exists());
+    assert!(ncirrus(&["rm", "-y", "--force", &part]).status.success());
+    assert!(!Path::new(&part).exists() && Path::new(&whole).exists());
+}
+
+#[test]
 fn old_temporary_files_are_cleaned_and_datasets_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let kept = dataset(folder.path(), "kept.zarr");

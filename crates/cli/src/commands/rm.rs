@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 /// Remove a dataset: its keys and nothing else.
 ///
-/// What is removed is told first; without -y a terminal is asked. What is no dataset that can be opened is refused
-/// unless --force is given. A whole bucket, the root directory, and the current directory are never removed.
+/// What is removed is told first; without -y a terminal is asked. What is no dataset that can be opened, and a group or
+/// array of another dataset, is refused unless --force is given. A whole bucket, the root directory, and the current directory are never removed.
 #[derive(ClapArgs)]
 pub(crate) struct Args {
     /// Path or URL.
@@ -29,6 +29,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let removal = removal(&args.url, session)?;
     if !args.force {
         check_dataset(&args.url, session)?;
+        if removal.is_tree {
+            check_around(&args.url, session)?;
+        }
     }
     let mut out = std::io::stdout().lock();
     let count = removal.keys.len();
@@ -55,6 +58,26 @@ fn check_dataset(url: &str, session: &Session) -> Result<()> {
     }
 }
 
+/// Refuses what lies directly in another dataset: it may be a group or an array of that.
+fn check_around(url: &str, session: &Session) -> Result<()> {
+    let Some(around) = around(url) else { return Ok(()) };
+    if Dataset::open_with(&around, &OpenOptions::default(), session).is_err() {
+        return Ok(());
+    }
+    let message = format!("may be a part of the dataset {}: --force removes it all the same", shown(&around));
+    Err(Error::new(ErrorKind::Conflict, message).at_object(shown(url)))
+}
+
+/// The address of the folder around an address, if there is one.
+fn around(url: &str) -> Option<String> {
+    let (address, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+    let (scheme, path) = address.split_at(address.find("://").map_or(0, |at| at + 3));
+    let (folder, name) = path.trim_end_matches('/').rsplit_once('/').unwrap_or(("", path));
+    let is_plain = !matches!(name, "" | "." | "..") && !address.contains('?');
+    let folder = if folder.is_empty() && scheme.is_empty() && !path.starts_with('/') { "." } else { folder };
+    (is_plain && !folder.is_empty()).then(|| format!("{scheme}{folder}{fragment}"))
+}
+
 fn is_wanted(url: &str, keys: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         let message = "removing without asking: give -y, or --dry-run to see what would go";
@@ -66,4 +89,25 @@ fn is_wanted(url: &str, keys: &str) -> Result<bool> {
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).map_err(failed)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::around;
+
+    #[test]
+    fn addresses_lie_in_folders() {
+        for (url, folder) in [
+            ("s3://b/a.zarr/v/#aws.profile=x", Some("s3://b/a.zarr#aws.profile=x")),
+            ("s3://b/a.zarr", Some("s3://b")),
+            ("s3://b", None),
+            ("a.zarr/g/v", Some("a.zarr/g")),
+            ("v", Some(".")),
+            ("/v", None),
+            ("file:///a/v", Some("file:///a")),
+            ("a/..", None),
+        ] {
+            assert_eq!(around(url).as_deref(), folder, "{url}");
+        }
+    }
 }
