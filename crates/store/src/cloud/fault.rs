@@ -1,5 +1,5 @@
 //! Failures of object stores in the words of the library.
-use super::xml::element;
+use super::xml;
 use crate::net::Failure;
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
 use reqwest::StatusCode;
@@ -101,7 +101,7 @@ fn explained(error: &object_store::Error) -> Option<Fault> {
 
 fn of_code(text: &str) -> Option<Fault> {
     let denied = |why: &str| Some(Fault::Denied(why.to_owned()));
-    match element(text, "Code")? {
+    match xml::word(text, "Code")?.as_str() {
         "NoSuchBucket" | "ContainerNotFound" => {
             Some(Fault::Failed(Error::not_found("there is no such bucket")))
         }
@@ -111,7 +111,7 @@ fn of_code(text: &str) -> Option<Fault> {
         "ExpiredToken" => denied("the session token has expired: get new credentials"),
         "RequestTimeTooSkewed" => denied("the clock of this machine differs too much from the server's"),
         "AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException" => {
-            Some(elsewhere(element(text, "Region")))
+            Some(elsewhere(xml::word(text, "Region").as_deref()))
         }
         "AccessDenied" => denied(NO_LISTS),
         _ => None,

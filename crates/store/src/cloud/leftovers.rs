@@ -2,7 +2,7 @@
 use super::asking::{Asking, failed};
 use super::fault::Fault;
 use super::listing::is_named;
-use super::xml::{self, element, unescaped};
+use super::xml::{self, Element};
 use super::{CloudStore, path_of};
 use crate::key;
 use futures_util::TryStreamExt;
@@ -34,15 +34,15 @@ impl CloudStore {
             }
             let page = page(asking, &query).await.map_err(|fault| fault.at(prefix))?;
             found.extend(uploads(&page).filter_map(|(key, id, since)| {
-                Some(Unfinished { object: self.root().child(&key), id, since: since? })
+                Some(Unfinished { object: self.root().child(key), id: id.to_owned(), since: since? })
             }));
-            let next = |name| element(&page, name).filter(|text| !text.is_empty());
-            match (next("IsTruncated"), next("NextKeyMarker"), next("NextUploadIdMarker")) {
-                (Some("true"), Some(key), Some(id)) => {
-                    after = Some((unescaped(key).into_owned(), unescaped(id).into_owned()));
-                }
-                _ => break,
+            let next = page.text("NextKeyMarker").zip(page.text("NextUploadIdMarker"));
+            let next = next.map(|(key, id)| (key.to_owned(), id.to_owned()));
+            // A server that names the same place again would be asked for ever.
+            if page.text("IsTruncated") != Some("true") || next.is_none() || next == after {
+                break;
             }
+            after = next;
         }
         let below = key::folder(key);
         found.retain(|upload| upload.object.key() == key || upload.object.key().starts_with(&below));
@@ -92,10 +92,10 @@ impl CloudStore {
 }
 
 /// A page of the uploads of a bucket.
-async fn page(asking: &Asking, query: &[(&str, &str)]) -> std::result::Result<String, Fault> {
+async fn page(asking: &Asking, query: &[(&str, &str)]) -> std::result::Result<Element, Fault> {
     let (status, text) = asking.ask(query).await?;
     match status.as_u16() {
-        200..300 => Ok(text),
+        200..300 => Element::parse(&text).ok_or_else(|| failed("what was answered is no list of uploads")),
         401 | 403 => Err(Fault::Denied("the unfinished uploads cannot be listed".to_owned())),
         501 => Err(Fault::Other(Error::unsupported("the server does not list unfinished uploads"))),
         other => Err(failed(format!("the unfinished uploads cannot be listed: status {other}"))),
@@ -103,11 +103,10 @@ async fn page(asking: &Asking, query: &[(&str, &str)]) -> std::result::Result<St
 }
 
 /// Key, identifier and time of the uploads of an answer.
-fn uploads(page: &str) -> impl Iterator<Item = (String, String, Option<SystemTime>)> {
-    xml::each(page, "Upload").filter_map(|upload| {
-        let (key, id) = (element(upload, "Key")?, element(upload, "UploadId")?);
-        let since = element(upload, "Initiated").and_then(xml::time);
-        Some((unescaped(key).into_owned(), unescaped(id).into_owned(), since))
+fn uploads(page: &Element) -> impl Iterator<Item = (&str, &str, Option<SystemTime>)> {
+    page.each("Upload").filter_map(|upload| {
+        let since = upload.text("Initiated").and_then(xml::time);
+        Some((upload.text("Key")?, upload.text("UploadId")?, since))
     })
 }
 
@@ -119,8 +118,9 @@ mod tests {
     fn uploads_are_read_from_the_answer() {
         let page = "<R><Upload><Key>a/b&amp;c</Key><UploadId>x</UploadId><Initiated>1970-01-01T00:00:01Z</Initiated>\
                     </Upload><Upload><Key>d</Key></Upload></R>";
-        let found: Vec<_> = uploads(page).collect();
+        let page = Element::parse(page).unwrap();
+        let found: Vec<_> = uploads(&page).collect();
         let since = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
-        assert_eq!(found, [("a/b&c".to_owned(), "x".to_owned(), Some(since))]);
+        assert_eq!(found, [("a/b&c", "x", Some(since))]);
     }
 }

@@ -2,7 +2,7 @@
 //! that is no path to it (`a//b`, `a/../b`), and takes `/a` and `a/` for `a`.
 use super::asking::{Asking, failed};
 use super::fault::Fault;
-use super::xml::{self, each, element, unescaped};
+use super::xml::{self, Element};
 use super::{CloudStore, entries};
 use crate::key;
 use crate::store::Objects;
@@ -83,26 +83,25 @@ impl Asking {
 }
 
 fn parse(text: &str) -> std::result::Result<Page, &'static str> {
-    if !text.contains("<ListBucketResult") || !text.trim_end().ends_with("</ListBucketResult>") {
-        return Err("what was answered is no listing");
-    }
-    let objects: Option<Vec<Listed>> = each(text, "Contents").map(listed).collect();
-    let prefixes = each(text, "CommonPrefixes").flat_map(|within| each(within, "Prefix"));
-    let next = element(text, "NextContinuationToken").filter(|next| !next.is_empty());
-    if next.is_none() && element(text, "IsTruncated") == Some("true") {
+    let answer = Element::parse(text).filter(|answer| answer.is("ListBucketResult"));
+    let answer = answer.ok_or("what was answered is no listing")?;
+    let objects: Option<Vec<Listed>> = answer.each("Contents").map(listed).collect();
+    let prefixes = answer.each("CommonPrefixes").flat_map(|within| within.texts("Prefix"));
+    let next = answer.text("NextContinuationToken");
+    if next.is_none() && answer.text("IsTruncated") == Some("true") {
         return Err("the listing goes on, and does not say where");
     }
     Ok(Page {
         objects: objects.ok_or("an object of the listing lacks key or size")?,
-        prefixes: prefixes.map(|prefix| unescaped(prefix).into_owned()).collect(),
-        next: next.map(|next| unescaped(next).into_owned()),
+        prefixes: prefixes.map(str::to_owned).collect(),
+        next: next.map(str::to_owned),
     })
 }
 
-fn listed(object: &str) -> Option<Listed> {
-    let key = unescaped(element(object, "Key")?).into_owned();
-    let size = element(object, "Size")?.trim().parse().ok()?;
-    Some(Listed { key, size, changed: element(object, "LastModified").and_then(xml::time) })
+fn listed(object: &Element) -> Option<Listed> {
+    let size = object.text("Size")?.trim().parse().ok()?;
+    let changed = object.text("LastModified").and_then(xml::time);
+    Some(Listed { key: object.text("Key")?.to_owned(), size, changed })
 }
 
 impl CloudStore {

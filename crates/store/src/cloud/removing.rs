@@ -2,7 +2,7 @@
 use super::asking::{Asking, failed};
 use super::fault::Fault;
 use super::listing::is_named;
-use super::xml::{each, element, escaped};
+use super::xml::{Element, escaped};
 use super::{CloudStore, path_of};
 use crate::key;
 use crate::net::Failure;
@@ -102,8 +102,9 @@ impl Asking {
             if !status.is_success() {
                 return Err(stays(Fault::of_answer(status, &text).into_error().message()));
             }
-            if let Some(error) = each(&text, "Error").next() {
-                return Err(stays(element(error, "Code").unwrap_or("the server does not remove it")));
+            let answer = Element::parse(&text);
+            if let Some(error) = answer.as_ref().and_then(|answer| answer.find("Error")) {
+                return Err(stays(error.text("Code").unwrap_or("the server does not remove it")));
             }
         }
         Ok(())

@@ -1,63 +1,92 @@
-//! What is read of answers in XML: services write each element alike, so no more is understood than names and texts.
-use std::borrow::Cow;
+//! Answers in XML.
+use chrono::DateTime;
+use quick_xml::Reader;
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesStart, Event};
 use std::time::{Duration, SystemTime};
 
-/// What stands in the first element of that name that holds no others.
-pub(super) fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = xml.split_once(&format!("<{name}>"))?;
-    rest.split_once("</").map(|(text, _)| text)
+/// An element: its name without the prefix of its name space, its text, and the elements in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Element {
+    name: String,
+    text: String,
+    children: Vec<Element>,
 }
 
-/// What stands in the elements of that name, which may hold others, but none of their own name.
-pub(super) fn each<'a>(xml: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
-    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
-    let mut rest = xml;
-    std::iter::from_fn(move || {
-        let (_, from) = rest.split_once(&open)?;
-        let (within, after) = from.split_once(&close)?;
-        rest = after;
-        Some(within)
-    })
-}
+/// How deep elements may stand in each other; answers of services are four deep.
+const DEPTH: usize = 16;
 
-/// Text as it was before it was put into XML; what is no reference stays.
-pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
-    if !text.contains('&') {
-        return Cow::Borrowed(text);
-    }
-    let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((before, from)) = rest.split_once('&') {
-        plain.push_str(before);
-        match from.split_once(';').and_then(|(name, after)| Some((referred(name)?, after))) {
-            Some((letter, after)) => {
-                plain.push(letter);
-                rest = after;
-            }
-            None => {
-                plain.push('&');
-                rest = from;
+impl Element {
+    /// The root of a document; `None` when it is none, or is cut.
+    pub(super) fn parse(xml: &str) -> Option<Self> {
+        let mut reader = Reader::from_str(xml);
+        let mut open = vec![Self::default()];
+        loop {
+            match reader.read_event().ok()? {
+                Event::Start(start) if open.len() <= DEPTH => open.push(Self::begun(&start)),
+                Event::Start(_) => return None,
+                Event::Empty(start) => open.last_mut()?.children.push(Self::begun(&start)),
+                Event::End(_) => {
+                    let done = open.pop()?;
+                    open.last_mut()?.children.push(done);
+                }
+                Event::Text(text) => open.last_mut()?.text.push_str(&text.decode().ok()?),
+                Event::CData(text) => open.last_mut()?.text.push_str(&text.decode().ok()?),
+                Event::GeneralRef(reference) => {
+                    let text = &mut open.last_mut()?.text;
+                    match reference.resolve_char_ref().ok()? {
+                        Some(letter) => text.push(letter),
+                        None => text.push_str(resolve_xml_entity(&reference.decode().ok()?)?),
+                    }
+                }
+                Event::Eof => break,
+                _ => {}
             }
         }
+        match (open.pop(), open.is_empty()) {
+            (Some(mut document), true) if document.children.len() == 1 => document.children.pop(),
+            _ => None,
+        }
     }
-    Cow::Owned(plain + rest)
+
+    fn begun(start: &BytesStart<'_>) -> Self {
+        let name = String::from_utf8_lossy(start.local_name().as_ref()).into_owned();
+        Self { name, ..Self::default() }
+    }
+
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    /// The elements of that name directly in this one.
+    pub(super) fn each(&self, name: &str) -> impl Iterator<Item = &Self> {
+        self.children.iter().filter(move |child| child.name == name)
+    }
+
+    /// The texts of the elements of that name directly in this one.
+    pub(super) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.each(name).map(|child| child.text.as_str())
+    }
+
+    /// The text of the first of them, unless it is empty.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.texts(name).next().filter(|text| !text.is_empty())
+    }
+
+    /// The first element of that name in this one, however deep, itself included.
+    pub(super) fn find(&self, name: &str) -> Option<&Self> {
+        if self.name == name {
+            return Some(self);
+        }
+        self.children.iter().find_map(|child| child.find(name))
+    }
 }
 
-fn referred(name: &str) -> Option<char> {
-    Some(match name {
-        "lt" => '<',
-        "gt" => '>',
-        "quot" => '"',
-        "apos" => '\'',
-        "amp" => '&',
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16),
-                None => number.parse(),
-            };
-            char::from_u32(code.ok()?)?
-        }
-    })
+/// What stands in the first element of that name in a text that holds other words, too, or is cut behind it.
+pub(super) fn word(text: &str, name: &str) -> Option<String> {
+    let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
+    let from = text.get(text.find(&begin)?..)?;
+    Element::parse(from.get(..from.find(&end)? + end.len())?).map(|element| element.text)
 }
 
 /// Text as it stands in XML.
@@ -78,13 +107,8 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// A time such as `2026-01-31T12:00:00.000Z`.
 pub(super) fn time(text: &str) -> Option<SystemTime> {
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    // Years begin in March, so that a leap day is their last.
-    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
-    let seconds = days * 86_400 + number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?;
-    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).ok()?))
+    let seconds = u64::try_from(DateTime::parse_from_rfc3339(text).ok()?.timestamp()).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 #[cfg(test)]
@@ -105,29 +129,45 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_found_one_after_the_other() {
-        let xml = "<R><A><K>1</K></A><B/><A><K>2</K><L>3</L></A><A><K>cut";
-        assert_eq!(each(xml, "A").filter_map(|within| element(within, "K")).collect::<Vec<_>>(), ["1", "2"]);
-        assert_eq!(element(xml, "B"), None);
+    fn elements_are_found_in_each_other_whatever_their_name_space() {
+        let xml = "<?xml version=\"1.0\"?><s:R xmlns:s=\"x\"><!-- none --><s:A><K>1</K></s:A><B/><A x='1'><K><![CDATA[2<]]></K>\
+                   </A></s:R>";
+        let root = Element::parse(xml).unwrap();
+        assert!(root.is("R"));
+        assert_eq!(root.each("A").filter_map(|within| within.text("K")).collect::<Vec<_>>(), ["1", "2<"]);
+        assert_eq!((root.text("B"), root.text("K")), (None, None));
+        assert_eq!(root.find("K").map(|found| found.text.as_str()), Some("1"));
+        assert_eq!(word("said <A><K>7&gt;</K><A>, cut <K>8</K", "K").as_deref(), Some("7>"));
+        assert_eq!(word("said <K>8</", "K"), None);
     }
 
     #[test]
-    fn references_are_replaced_once_and_what_is_none_stays() {
-        for (xml, text) in [
-            ("a&amp;lt;b", "a&lt;b"),
-            ("&lt;&gt;&quot;&apos;&#39;&#x2F;&#x1f40d;", "<>\"''/\u{1f40d}"),
-            ("a & b; &c; &#xd800; &#; &", "a & b; &c; &#xd800; &#; &"),
-        ] {
-            assert_eq!(unescaped(xml), text);
+    fn what_is_cut_or_too_deep_is_no_answer() {
+        let xml = "<R><A><K>&lt;&#x1f40d;&amp;</K></A></R>";
+        assert_eq!(Element::parse(xml).unwrap().find("K").unwrap().text, "<\u{1f40d}&");
+        for end in (0..xml.len()).filter(|end| xml.is_char_boundary(*end)) {
+            assert_eq!(Element::parse(&xml[..end]), None, "{}", &xml[..end]);
         }
+        for deep in [DEPTH, DEPTH + 1] {
+            let xml = "<A>".repeat(deep) + &"</A>".repeat(deep);
+            assert_eq!(Element::parse(&xml).is_some(), deep == DEPTH);
+        }
+        assert_eq!(Element::parse("<A>&none;</A>"), None);
+        assert_eq!(Element::parse("<A/><B/>"), None);
     }
 
     proptest! {
         #[test]
-        fn texts_come_back(text in any::<String>()) {
-            let xml = escaped(&text);
-            prop_assert!(!xml.contains(['<', '>']));
-            prop_assert_eq!(unescaped(&xml), text);
+        fn texts_come_back(text in "[^\0\r]{1,20}") {
+            let xml = format!("<A><K>{}</K></A>", escaped(&text));
+            let answer = Element::parse(&xml).unwrap();
+            prop_assert_eq!(answer.text("K"), Some(text.as_str()));
+        }
+
+        #[test]
+        fn any_bytes_end(text in any::<String>()) {
+            let _ = Element::parse(&text);
+            let _ = word(&text, "A");
         }
     }
 }

@@ -73,7 +73,9 @@ fn answer(path: &str, body: &str, keys: &mut Vec<String>) -> (&'static str, Stri
     let url: reqwest::Url = format!("http://host{path}").parse().unwrap();
     let value = |name: &str| url.query_pairs().find(|pair| pair.0 == name).map(|pair| pair.1.into_owned());
     if value("delete").is_some() {
-        let gone: Vec<_> = each(body, "Key").map(|key| unescaped(key).into_owned()).collect();
+        let order = Element::parse(body).unwrap();
+        let gone: Vec<_> =
+            order.each("Object").filter_map(|object| object.text("Key").map(str::to_owned)).collect();
         keys.retain(|key| !gone.contains(key));
         return ("200 OK", "<DeleteResult><Deleted><Key>a</Key></Deleted></DeleteResult>".to_owned());
     }

@@ -2,6 +2,7 @@
 use super::super::source::{Keys, Role};
 use super::Asker;
 use super::answer::{Fresh, ask_signed, request, seconds};
+use crate::cloud::xml::{self, Element};
 use ncirrus_layout::{Error, ErrorKind, Result};
 use object_store::aws::{AwsAuthorizer, AwsCredential};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -26,7 +27,10 @@ pub(super) async fn assume(
     let (status, text) = ask_signed(request, base, (region, "sts"), asker, &who).await?;
     match read(&text).filter(|_| status.is_success()) {
         Some(fresh) => Ok(fresh),
-        None => Err(failed(element(&text, "Code").unwrap_or("what was answered is no such credentials"))),
+        None => {
+            let code = xml::word(&text, "Code");
+            Err(failed(code.as_deref().unwrap_or("what was answered is no such credentials")))
+        }
     }
 }
 
@@ -59,16 +63,11 @@ pub(in crate::cloud) fn escaped(text: &str) -> String {
 }
 
 fn read(text: &str) -> Option<Fresh> {
-    let text = element(text, "Credentials")?;
-    let value = |name: &str| element(text, name);
+    let answer = Element::parse(text)?;
+    let found = answer.find("Credentials")?;
+    let value = |name: &str| found.text(name).map(str::trim);
     let keys = Keys::new(value("AccessKeyId")?, value("SecretAccessKey")?, value("SessionToken")).ok()?;
     Some(Fresh::new(&keys, Some(seconds(value("Expiration")?)?)))
-}
-
-/// What stands in the first element of that name.
-fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(&format!("<{name}>"))?;
-    Some(rest.split_once(&format!("</{name}>"))?.0.trim())
 }
 
 #[cfg(test)]
@@ -79,7 +78,7 @@ mod tests {
     fn answers_are_read_whole_or_not_at_all() {
         let text = "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA</AccessKeyId>\
             <SecretAccessKey>hunter2/+=</SecretAccessKey><SessionToken>t</SessionToken>\
-            <Expiration>2030-01-02T03:04:05Z</Expiration></Credentials>";
+            <Expiration>2030-01-02T03:04:05Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>";
         let fresh = read(text).unwrap();
         assert_eq!(
             (fresh.credential.key_id.as_str(), fresh.credential.token.as_deref()),
