@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// Milliseconds that the server waits before each answer.
-const LATENCY: &str = "20";
+const LATENCY: &str = "50";
 const CASES: [&str; 5] = ["raw", "zstd", "deflate", "series", "open"];
-const PLACES: [&str; 2] = ["local", "20 ms away"];
+const PLACES: [&str; 2] = ["local", "50 ms away"];
 const PROGRAMS: [&str; 5] = ["limit", "ncirrus", "h5py", "netcdf4", "h5netcdf"];
 
 /// Measures everything several times, in turn, and prints a table in Markdown.
