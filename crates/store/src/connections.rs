@@ -1,4 +1,5 @@
 //! Connections that are kept open, shared by all stores of one set of options.
+mod named;
 mod trust;
 
 use crate::StoreOptions;

@@ -1,4 +1,5 @@
 //! Whom connections trust, and through whom they go.
+use super::named::Named;
 use crate::StoreOptions;
 use crate::config::Key;
 use ncirrus_layout::{Error, Result};
@@ -17,7 +18,8 @@ pub(super) fn tls(others: Vec<CertificateDer<'static>>) -> std::result::Result<C
         ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
     match Verifier::new_with_extra_roots(others.clone(), provider) {
         Ok(verifier) => {
-            let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
+            let verifier = Arc::new(Named { inner: verifier, named: others });
+            let builder = builder.dangerous().with_custom_certificate_verifier(verifier);
             Ok(builder.with_no_client_auth())
         }
         Err(_) => {
