@@ -106,7 +106,7 @@ pub(crate) fn copy_without(
     session: &Session,
 ) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
-    check_apart(source.url(), target, create.resolve(target)?.shape(), &session.stores)?;
+    check_apart(source.url(), target, create.resolve(target, session.settings())?.shape(), &session.stores)?;
     let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, left_out, &create)?;
     let copy = Dataset::create_with(target, &create, session)?;
     if options.drop_filters {

@@ -175,14 +175,10 @@ impl CreateOptions {
     /// With what a configuration says of new datasets at an address where these options say nothing: whether metadata are
     /// consolidated (`NCZARR_CONSOLIDATED`), and what stands between the numbers of chunks' keys
     /// (`ZARR.DIMENSION_SEPARATOR` of netCDF's files).
-    ///
-    /// # Errors
-    /// `Invalid` for an address that is none, and for a separator other than `.` and `/`.
-    pub fn configured(mut self, url: &str, settings: &Settings) -> Result<Self> {
-        let url = Url::parse(url)?;
+    fn configured(mut self, url: &Url, settings: &Settings) -> Result<Self> {
         let is_asked_for = url.fragment().modes().contains("consolidated");
         self.consolidated &= is_asked_for || settings.flag(Key::Consolidated) != Some(false);
-        if let Some(found) = settings.rc(SEPARATOR, &url).filter(|_| self.separator.is_none()) {
+        if let Some(found) = settings.rc(SEPARATOR, url).filter(|_| self.separator.is_none()) {
             self.separator = Some(match found.value {
                 "." => '.',
                 "/" => '/',
@@ -195,16 +191,20 @@ impl CreateOptions {
         Ok(self)
     }
 
-    /// Decides everything.
-    pub(crate) fn resolve(&self, url: &str) -> Result<Target> {
+    /// Decides everything, with what a configuration says.
+    ///
+    /// # Errors
+    /// `Invalid` for an address or a separator that is none, and when the kind cannot be told.
+    pub(crate) fn resolve(&self, url: &str, settings: &Settings) -> Result<Target> {
         let url = Url::parse(url)?;
-        let kind = self.kind_for(&url)?;
+        let options = self.clone().configured(&url, settings)?;
+        let kind = options.kind_for(&url)?;
         let writing: Arc<dyn Writing> = match kind {
-            Kind::Nc3 => Arc::new(self.classic(Version::Classic)),
-            Kind::Nc6 => Arc::new(self.classic(Version::Offset64)),
-            Kind::Nc5 => Arc::new(self.classic(Version::Data64)),
-            Kind::Nc4 | Kind::Nc4Classic => Arc::new(self.hdf5(kind == Kind::Nc4Classic)),
-            Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => Arc::new(self.zarr(kind, &url)?),
+            Kind::Nc3 => Arc::new(options.classic(Version::Classic)),
+            Kind::Nc6 => Arc::new(options.classic(Version::Offset64)),
+            Kind::Nc5 => Arc::new(options.classic(Version::Data64)),
+            Kind::Nc4 | Kind::Nc4Classic => Arc::new(options.hdf5(kind == Kind::Nc4Classic)),
+            Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => Arc::new(options.zarr(kind, &url)?),
         };
         Ok(Target { kind, writing })
     }

@@ -71,12 +71,13 @@ impl Dataset {
         Self::create_with(url, &CreateOptions::default(), &Session::new()?)
     }
 
-    /// Creates a dataset with options, in a session. Nothing appears at the target before [`close`](Self::close).
+    /// Creates a dataset with options, in a session, whose configuration says what the options do not. Nothing appears at
+    /// the target before [`close`](Self::close).
     ///
     /// # Errors
     /// As [`create`](Self::create).
     pub fn create_with(url: &str, options: &CreateOptions, session: &Session) -> Result<Self> {
-        let target = options.resolve(url)?;
+        let target = options.resolve(url, session.settings())?;
         let stores = options.stores(&session.stores);
         let staging = ncirrus_store::create(url, target.shape(), options.clobber(), &stores);
         let staged = session.wait_for_store(url, staging)?;

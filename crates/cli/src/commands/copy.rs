@@ -160,7 +160,7 @@ enum DialectName {
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let source = args.reading.open(&args.source, session)?;
     if args.dry_run {
-        let plans = ncirrus::plan_copy(&source, &args.target, &options(args, session)?, session)?;
+        let plans = ncirrus::plan_copy(&source, &args.target, &options(args)?, session)?;
         tell(&plans.losses);
         return super::finish(write!(anstream::stdout().lock(), "{plans}"));
     }
@@ -170,7 +170,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         bar.set_position(progress.done);
         bar.set_message(progress.variable.to_owned());
     };
-    let options = CopyOptions { progress: Some(&show), ..options(args, session)? };
+    let options = CopyOptions { progress: Some(&show), ..options(args)? };
     let report = ncirrus::copy(&source, &args.target, &options, session);
     bar.finish_and_clear();
     tell(&report?.losses);
@@ -178,7 +178,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn options<'a>(args: &Args, session: &Session) -> Result<CopyOptions<'a>> {
+fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
     let create = CreateOptions {
         kind: args.kind.map(Kind::from),
         dialect: args.dialect.map(Dialect::from),
@@ -191,7 +191,7 @@ fn options<'a>(args: &Args, session: &Session) -> Result<CopyOptions<'a>> {
         ..CreateOptions::default()
     };
     Ok(CopyOptions {
-        create: create.configured(&args.target, session.settings())?,
+        create,
         chunks: args.chunks.iter().map(|rule| ChunkRule::parse(rule)).collect::<Result<_>>()?,
         filters: filters(args)?,
         filter_rules: args.filter.iter().map(|rule| FilterRule::parse(rule)).collect::<Result<_>>()?,

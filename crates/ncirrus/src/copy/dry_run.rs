@@ -26,7 +26,7 @@ pub fn plan_copy(
     session: &Session,
 ) -> Result<CopyPlans> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
-    let resolved = create.resolve(target)?;
+    let resolved = create.resolve(target, session.settings())?;
     check_apart(source.url(), target, resolved.shape(), &session.stores)?;
     let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &[], &create)?;
     // The format lays out the copy in memory, without data.

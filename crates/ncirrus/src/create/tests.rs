@@ -16,7 +16,7 @@ const RC: &str = "ZARR.DIMENSION_SEPARATOR=/\n[https://h.org]ZARR.DIMENSION_SEPA
 #[test]
 fn the_configuration_says_what_the_options_do_not() {
     let made = |options: CreateOptions, url: &str, consolidated: &str| {
-        let options = options.configured(url, &settings(consolidated, RC)).unwrap();
+        let options = options.configured(&Url::parse(url).unwrap(), &settings(consolidated, RC)).unwrap();
         (options.consolidated, options.separator)
     };
     let default = CreateOptions::default;
@@ -30,7 +30,7 @@ fn the_configuration_says_what_the_options_do_not() {
 
 #[test]
 fn a_separator_that_is_none_is_told_with_its_place() {
-    let error = CreateOptions::default().configured("https://odd.org/a", &settings("", RC)).unwrap_err();
+    let error = CreateOptions::default().resolve("https://odd.org/a.zarr", &settings("", RC)).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains(".ncrc:3"), "{error}");
 }
