@@ -43,6 +43,8 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct CloudStore {
     id: StoreId,
+    /// The server, where it is known.
+    server: Option<String>,
     objects: Arc<dyn ObjectStore>,
     /// Lists a page at a time, where the provider is asked directly.
     pages: Option<Arc<dyn PaginatedListStore>>,
@@ -72,6 +74,7 @@ impl CloudStore {
         };
         Ok(Self {
             id: StoreId::new(address),
+            server: Some(built.server),
             objects: built.objects,
             pages: Some(built.pages),
             parts: Some(built.parts),
@@ -93,6 +96,7 @@ impl CloudStore {
     pub fn new(address: &str, objects: Arc<dyn ObjectStore>) -> Self {
         Self {
             id: StoreId::new(address),
+            server: None,
             objects,
             pages: None,
             parts: None,
@@ -346,6 +350,10 @@ impl Store for CloudStore {
 
     fn multipart(&self, object: &ObjectId) -> Option<Arc<dyn Multipart>> {
         self.upload_in_parts(object)
+    }
+
+    fn server(&self) -> Option<&str> {
+        self.server.as_deref()
     }
 
     fn longest_key(&self) -> usize {

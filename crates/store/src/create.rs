@@ -1,5 +1,6 @@
 //! Making datasets: whole or not at all.
 mod access;
+mod begun;
 mod clearing;
 mod local;
 mod lock;

@@ -262,6 +262,19 @@ pub(crate) fn open_files_limit() -> Option<u64> {
     }
 }
 
+/// Creates a file that nobody else may read.
+#[cfg(unix)]
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Creates a file. Folders of users are private here.
+#[cfg(not(unix))]
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    File::options().write(true).create_new(true).open(path)
+}
+
 /// A new file in a folder, for reading and writing, that is gone when it is closed.
 pub(crate) fn create_nameless(folder: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

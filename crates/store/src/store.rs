@@ -54,6 +54,12 @@ pub trait Store: Debug + Send + Sync {
         None
     }
 
+    /// The server that the objects lie on, where the store's identity does not tell it: what is kept on disk of namesakes on
+    /// several servers is kept apart.
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
     /// Bytes that a key may have.
     fn longest_key(&self) -> usize {
         usize::MAX

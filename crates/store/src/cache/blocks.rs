@@ -63,9 +63,16 @@ impl BlockCache {
         if store.local().is_some() {
             return store;
         }
+        let dataset = match store.server() {
+            Some(server) => {
+                ObjectId::new(StoreId::new(format!("{} at {server}", root.store.as_str())), root.key())
+            }
+            None => root.clone(),
+        };
         Arc::new(Cached {
             inner: store,
             root: root.clone(),
+            dataset,
             cache: self.clone(),
             states: Mutex::default(),
             is_changed: AtomicBool::new(false),
@@ -87,6 +94,8 @@ impl BlockCache {
 struct Cached {
     inner: Arc<dyn Store>,
     root: ObjectId,
+    /// What is kept of the dataset is found by this name: its root, with the server.
+    dataset: ObjectId,
     cache: BlockCache,
     /// Objects whose state was asked for in this opening.
     states: Mutex<HashMap<ObjectId, (Tag, u64)>>,
@@ -128,7 +137,7 @@ impl Cached {
         let blob = self.inner.get(object, want).await?;
         let is_other = old.is_some_and(|old| blob.as_ref().is_none_or(|blob| !old.is_of(blob)));
         if is_other && self.cache.immutable && !self.may_be_trusted(object) {
-            self.cache.folder.forget_dataset(&self.root);
+            self.cache.folder.forget_dataset(&self.dataset);
         }
         if let Some(blob) = &blob {
             self.remember(object, (blob.tag.clone(), blob.size));
@@ -157,11 +166,11 @@ impl Cached {
     }
 
     fn recall(&self, object: &ObjectId, want: &Want, known: Option<&(Tag, u64)>) -> Option<Recalled> {
-        recall::recall(&self.cache.folder, &self.root, object, want, known)
+        recall::recall(&self.cache.folder, &self.dataset, object, want, known)
     }
 
     fn keep(&self, object: &ObjectId, blob: &Blob) {
-        let written = recall::keep(&self.cache.folder, &self.root, object, blob);
+        let written = recall::keep(&self.cache.folder, &self.dataset, object, blob);
         if written > 0 {
             self.cache.wrote(written);
         }
@@ -170,7 +179,7 @@ impl Cached {
     /// Forgets everything, as something is about to change.
     fn change(&self) {
         if !self.is_changed.swap(true, Ordering::Relaxed) {
-            self.cache.folder.forget_dataset(&self.root);
+            self.cache.folder.forget_dataset(&self.dataset);
         }
     }
 

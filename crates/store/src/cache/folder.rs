@@ -1,11 +1,12 @@
 //! Files of a cache in a folder of the user's choice. Files are replaced by renaming, so that several processes may share
 //! a folder; what is damaged is ignored.
 use super::Entry;
+use crate::platform;
 use ncirrus_layout::{ObjectId, Tag};
 use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, File};
 use std::hash::{Hash, Hasher};
-use std::io::Result;
+use std::io::{Result, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -113,7 +114,9 @@ impl Folder {
             return;
         }
         let temporary = self.temporary();
-        if fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &file)).is_err() {
+        // Data of private buckets may be among them.
+        let written = platform::create_private(&temporary).and_then(|mut made| made.write_all(&bytes));
+        if written.and_then(|()| fs::rename(&temporary, &file)).is_err() {
             fs::remove_file(&temporary).ok();
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Built {
     pub(super) parts: Arc<dyn MultipartStore>,
     /// Who asks, where it is not whom the environment names: two users never share a cache.
     pub(super) who: Option<String>,
+    /// The server that is asked.
+    pub(super) server: String,
     /// For what the client does not know to ask, at Amazon and its kin.
     pub(super) asking: Option<Asking>,
     /// What the configuration says of the server.
@@ -53,7 +55,8 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
     };
     // The message names settings, not their values.
     let built = built.map_err(|error| Error::invalid(format!("object store cannot be used: {error}")))?;
-    Ok(Built { who: who(bucket, fragment, options), transfer, ..built })
+    let (who, server) = (who(bucket, fragment, options), identity.endpoint.value);
+    Ok(Built { who, server, transfer, ..built })
 }
 
 const NO_ACCOUNT: &str = "no account is named: abfs://container@account.dfs.core.windows.net/key names one, AZURE_STORAGE_ACCOUNT_NAME, too";
@@ -83,7 +86,15 @@ impl Built {
     fn of<S: ObjectStore + PaginatedListStore + MultipartStore>(store: S) -> Self {
         let store = Arc::new(store);
         let (objects, pages) = (Arc::clone(&store) as Arc<dyn ObjectStore>, Arc::clone(&store) as _);
-        Self { objects, pages, parts: store, who: None, asking: None, transfer: Transfer::default() }
+        Self {
+            objects,
+            pages,
+            parts: store,
+            who: None,
+            server: String::new(),
+            asking: None,
+            transfer: Transfer::default(),
+        }
     }
 }
 

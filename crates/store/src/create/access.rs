@@ -5,7 +5,7 @@ use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, platform};
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Error, Result};
+use ncirrus_layout::Result;
 use std::fs::{self, OpenOptions};
 
 /// Gives access for changing the dataset at an address. Directories, files and trees on other machines are changed in
@@ -23,7 +23,7 @@ pub async fn update(address: &str, options: &StoreOptions) -> Result<Staged> {
         return update_zip(store.as_ref(), object, &opened.url, options).await;
     }
     if !opened.store.facts().writable {
-        return Err(Error::unsupported("plain HTTP is read-only").at_object(&url));
+        return Err(super::remote::read_only(opened.store.as_ref()).at_object(&url));
     }
     let rewrites = options.rewrite && opened.store.facts().writable && opened.store.local().is_none();
     if rewrites && let Some(staged) = super::rewrite::rewrite(&opened, options).await? {

@@ -6,7 +6,7 @@
 //! is computed.
 use super::clearing::{Clearing, Site};
 use super::scratch::Scratch;
-use super::{Clobber, Finish, Staged, exists};
+use super::{Clobber, Finish, Staged, begun, exists};
 use crate::store::{Precondition, Store};
 use crate::{StoreOptions, Url, fault, marker};
 use bytes::Bytes;
@@ -35,18 +35,21 @@ pub(super) async fn start_tree(
     clobber: Clobber,
 ) -> Result<Staged> {
     let sign = root.child(marker::BEGUN);
-    let (listed, begun) = join(store.list(&root, None), store.get(&sign, &Want::All)).await;
-    let begun = begun?;
+    let (listed, sign_there) = join(store.list(&root, None), store.get(&sign, &Want::All)).await;
+    let sign_there = sign_there?;
     let is_there = match &listed {
         Ok(all) if all.next.is_none() => all.entries.iter().any(is_marker),
         _ => has_marker(store.as_ref(), &root).await?,
     };
     if clobber == Clobber::Never {
-        refuse((is_there, begun.is_some()), &root)?;
+        refuse((is_there, sign_there.is_some()), &root)?;
     }
-    let is_ours = is_there || begun.is_some();
+    let is_ours = is_there || sign_there.is_some();
     if !is_ours && !listed?.entries.is_empty() {
         return Err(fault::conflict("holds objects but no zarr marker and is not replaced", &root));
+    }
+    if is_ours && !is_there && !begun::is_alone(store.as_ref(), &root).await? {
+        return Err(fault::conflict(AMONG_OTHERS, &root));
     }
     if store.local().is_some() {
         if is_ours {
@@ -56,7 +59,7 @@ pub(super) async fn start_tree(
         return Ok(Staged::new(store, root, url, finish));
     }
     let (to_announce, to_clear, old) = (Arc::clone(&store), Arc::clone(&store), root.clone());
-    let announce = async move { announce(to_announce.as_ref(), &sign, begun).await };
+    let announce = async move { announce(to_announce.as_ref(), &sign, sign_there).await };
     let clear = async move {
         match is_ours {
             true => remove_all_but_sign(to_clear.as_ref(), &old).await,
@@ -94,6 +97,9 @@ async fn announce(store: &dyn Store, sign: &ObjectId, before: Option<Blob>) -> R
 const BEGUN_BY_OTHERS: &str = "another program is making this dataset, or was killed while it did: wait for it, or \
                                replace what it left, or remove it by \"ncirrus clean\"";
 
+const AMONG_OTHERS: &str = "holds what a killed program left, and objects of others, which are not replaced: \"ncirrus clean\" \
+                            removes the former";
+
 /// Where a single object goes; it is made sure that it may.
 pub(super) async fn room_for_object(
     url: &Url,
@@ -128,9 +134,15 @@ fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, Object
         _ => crate::remote::open(url, options)?,
     };
     if !opened.store.facts().writable {
-        return Err(Error::unsupported("plain HTTP is read-only").at_object(url));
+        return Err(read_only(opened.store.as_ref()).at_object(url));
     }
     Ok((opened.store, opened.root))
+}
+
+/// What is said where nothing can be written.
+pub(super) fn read_only(store: &dyn Store) -> Error {
+    let is_version = store.id().as_str().contains("?versionId=");
+    Error::unsupported(if is_version { "an old version is read-only" } else { "plain HTTP is read-only" })
 }
 
 fn is_marker(entry: &Entry) -> bool {

@@ -1,7 +1,6 @@
 //! Removing datasets, and what killed writers left.
 #[cfg(feature = "cloud")]
-mod begun;
-
+use super::begun;
 use super::remote;
 use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::store::Store;
@@ -155,7 +154,7 @@ async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<St
 }
 
 /// Every object below a prefix.
-async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ObjectId>> {
+pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<ObjectId>> {
     let (mut objects, mut prefixes) = (Vec::new(), vec![prefix.clone()]);
     while let Some(prefix) = prefixes.pop() {
         let mut page = None;
@@ -240,7 +239,7 @@ async fn in_bucket(url: &Url, _: &StoreOptions) -> Result<(Vec<Leftover>, Vec<St
 #[cfg(feature = "cloud")]
 async fn in_bucket(url: &Url, options: &StoreOptions) -> Result<(Vec<Leftover>, Vec<String>)> {
     let (store, root) = bucket(url, options)?;
-    let (mut found, mut notes) = (begun(&store, &root).await?, Vec::new());
+    let (mut found, mut notes) = (begun_below(&store, &root).await?, Vec::new());
     match store.unfinished(&root).await {
         Ok(Some(uploads)) => found.extend(uploads.into_iter().map(|upload| Leftover {
             what: "unfinished upload".to_owned(),
@@ -258,7 +257,7 @@ async fn in_bucket(url: &Url, options: &StoreOptions) -> Result<(Vec<Leftover>, 
 
 /// Datasets whose creation was begun.
 #[cfg(feature = "cloud")]
-async fn begun(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<Leftover>> {
+async fn begun_below(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<Leftover>> {
     let objects = store.dated_below(root).await?;
     let is_sign = |object: &ObjectId| object.name() == marker::BEGUN;
     let mut found = Vec::new();

@@ -10,12 +10,17 @@ struct Far {
     inner: MemoryStore,
     requests: AtomicU64,
     bytes: AtomicU64,
+    server: Option<&'static str>,
 }
 
 impl Far {
     fn new() -> Arc<Self> {
+        Self::on(None)
+    }
+
+    fn on(server: Option<&'static str>) -> Arc<Self> {
         let inner = MemoryStore::new("far://place");
-        Arc::new(Self { inner, requests: AtomicU64::new(0), bytes: AtomicU64::new(0) })
+        Arc::new(Self { inner, requests: AtomicU64::new(0), bytes: AtomicU64::new(0), server })
     }
 
     fn object(&self, key: &str) -> ObjectId {
@@ -43,6 +48,10 @@ impl Store for Far {
 
     fn facts(&self) -> Facts {
         LocalStore::facts(&self.inner)
+    }
+
+    fn server(&self) -> Option<&str> {
+        self.server
     }
 
     fn local(&self) -> Option<&dyn LocalStore> {
@@ -204,6 +213,19 @@ fn chunks_are_asked_about_unless_they_never_change() {
     far.put("a.zarr/v/0.0", &pattern(50_000, 3));
     far.put("a.zarr/.zgroup", b"{ }");
     assert_eq!(read(&trusted).0, pattern(50_000, 3), "with the metadata everything is forgotten");
+}
+
+#[test]
+fn namesakes_on_other_servers_are_kept_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = BlockCache::new(folder.path(), 1 << 30).immutable(true);
+    for (turn, server) in ["https://one.org", "https://two.org", "https://one.org"].into_iter().enumerate() {
+        let far = Far::on(Some(server));
+        far.put("a.zarr/v/0.0", server.as_bytes());
+        let chunk = get(&far.open(&cache, "a.zarr"), &far.object("a.zarr/v/0.0"), &Want::All).unwrap();
+        assert_eq!(chunk.bytes, server.as_bytes());
+        assert_eq!(far.counts().0, u64::from(turn < 2), "what was read before is not asked for again");
+    }
 }
 
 #[test]

@@ -29,6 +29,17 @@ fn what_is_kept_is_found_for_that_object_alone() {
     assert_eq!(cache.find(&object("a")), None);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_kept_is_for_nobody_else_to_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Folder::of_indexes(folder.path().into(), 1 << 20);
+    cache.keep(&object("a"), &entry(10_000));
+    let (.., file) = cache.list().unwrap().remove(0);
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
 #[test]
 fn what_does_not_last_or_must_not_be_kept_is_not() {
     let folder = tempfile::tempdir().unwrap();

@@ -109,3 +109,26 @@ fn a_tree_that_another_program_took_over_is_not_committed() {
         assert!(!is_there(&store, &root, marker::BEGUN).await && !is_there(&store, &root, "v/0").await);
     });
 }
+
+#[test]
+fn what_others_put_beside_what_a_killed_program_left_is_not_removed() {
+    let (store, root, runtime) = bucket();
+    runtime.block_on(async {
+        let killed = start(&store, &root, Clobber::Never).await.unwrap();
+        send(&killed, &["v/0", "v/.zarray"]).await.unwrap();
+        drop(killed);
+        for theirs in ["other.zarr/.zmetadata", "letter.txt"] {
+            let object = root.child(theirs);
+            store.put(&object, "theirs".into(), Precondition::None).await.unwrap();
+            let refused = start(&store, &root, Clobber::Replace).await.unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Conflict);
+            assert!(refused.message().contains("clean"), "{refused}");
+            assert!(is_there(&store, &root, theirs).await && is_there(&store, &root, "v/0").await);
+            store.delete(&object).await.unwrap();
+        }
+        let replaced = start(&store, &root, Clobber::Replace).await.unwrap();
+        send(&replaced, &[".zgroup"]).await.unwrap();
+        replaced.commit().await.unwrap();
+        assert!(!is_there(&store, &root, "v/0").await);
+    });
+}

@@ -1,7 +1,8 @@
 //! Files in which Amazon's tools keep what is good for a while.
 use crate::config::Environment;
+use crate::platform;
 use serde_json::Value as Json;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,23 +28,12 @@ pub(super) fn write(path: &Path, content: &Json) -> io::Result<()> {
 }
 
 fn fill(temporary: &Path, path: &Path, content: &Json) -> io::Result<()> {
-    let mut file = private(temporary)?;
+    let mut file = platform::create_private(temporary)?;
     if let Ok(before) = fs::metadata(path) {
         file.set_permissions(before.permissions())?;
     }
     file.write_all(content.to_string().as_bytes())?;
     file.sync_all()
-}
-
-#[cfg(unix)]
-fn private(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 /// What the files are named after.

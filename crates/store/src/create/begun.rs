@@ -1,8 +1,35 @@
 //! What belongs to a dataset whose creation was begun and not ended.
 use crate::marker;
 use crate::store::Store;
+use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{ObjectId, Result, Want};
 use std::collections::BTreeSet;
+
+/// Whether all that lies below a folder can have been put by the writer of a Zarr dataset there.
+pub(super) async fn is_alone(store: &dyn Store, root: &ObjectId) -> Result<bool> {
+    let Some(all) = below(store, root).await? else { return Ok(false) };
+    let count = all.len();
+    Ok(own(store, &crate::key::folder(root.key()), all).await?.len() == count)
+}
+
+/// Every object below a prefix; `None` when keys are among them that no writer of ours puts.
+async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<ObjectId>>> {
+    let (mut objects, mut next): (Vec<ObjectId>, Option<String>) = (Vec::new(), None);
+    loop {
+        let Some(page) = store.objects(prefix, next.as_deref()) else {
+            return super::upkeep::below(store, prefix).await.map(Some);
+        };
+        let page = page.await?;
+        if !page.unnamed.is_empty() {
+            return Ok(None);
+        }
+        objects.extend(page.objects.into_iter().map(|(object, _)| object));
+        next = page.next;
+        if next.is_none() {
+            return Ok(Some(objects));
+        }
+    }
+}
 
 /// Those of the objects below a folder that the writer of a Zarr dataset there can have put: neither files that no such
 /// dataset has nor datasets of their own, which came later or from elsewhere.
@@ -25,15 +52,18 @@ async fn datasets(store: &dyn Store, folder: &str, objects: &[ObjectId]) -> Resu
         objects.iter().filter(below).filter(has_name(&OF_ROOTS)).map(folder_of).collect();
     let documents: Vec<&ObjectId> = objects.iter().filter(below).filter(has_name(&DOCUMENTS)).collect();
     let described: BTreeSet<String> = documents.iter().map(|object| folder_of(object)).collect();
-    for object in documents {
+    let may_be_root = |object: &&ObjectId| {
         let parent = parts(object.key()).0;
         // What lies in a member is none, or goes with it.
         let is_known = ancestors(parent, folder).any(|above| found.contains(above));
-        let is_deeper = ancestors(parent, folder).skip(1).any(|above| described.contains(above));
-        if !is_known && !is_deeper && is_of_root(store, object).await? {
-            found.insert(parent.to_owned());
-        }
-    }
+        !is_known && !ancestors(parent, folder).skip(1).any(|above| described.contains(above))
+    };
+    let asked: Vec<&ObjectId> = documents.into_iter().filter(may_be_root).collect();
+    let looks = asked.into_iter().map(|object| async move {
+        Ok::<_, ncirrus_layout::Error>(is_of_root(store, object).await?.then(|| folder_of(object)))
+    });
+    let roots: Vec<Option<String>> = iter(looks).buffer_unordered(AT_ONCE).try_collect().await?;
+    found.extend(roots.into_iter().flatten());
     Ok(found)
 }
 
@@ -44,6 +74,8 @@ async fn is_of_root(store: &dyn Store, object: &ObjectId) -> Result<bool> {
     Ok(["nczarr_superblock\"", "\"consolidated_metadata\""].iter().any(|mark| text.contains(mark)))
 }
 
+/// Documents that are read at once.
+const AT_ONCE: usize = 64;
 /// Names of objects that only roots of datasets have.
 const OF_ROOTS: [&str; 3] = [".zmetadata", ".nczarr", marker::BEGUN];
 /// Documents that tell whether they are of a root.
