@@ -108,12 +108,26 @@ impl Shared {
 /// Bytes that a metadata document may have, however little memory there is.
 const LEAST_DOCUMENT: u64 = 64 << 20;
 
+/// Bytes that reading and writing may hold, unless something else is said.
+const MEMORY: usize = 512 << 20;
+
 impl Session {
+    /// Threads that decode and encode, and bytes that reading and writing may hold, unless something else is said.
+    pub fn usual() -> (usize, usize) {
+        (std::thread::available_parallelism().map_or(1, NonZero::get), MEMORY)
+    }
+
+    /// Threads that decode and encode.
+    pub fn threads(&self) -> usize {
+        self.shared.pool.current_num_threads()
+    }
+
     /// Choices for a new session.
     pub fn builder() -> SessionBuilder {
+        let (threads, memory) = Self::usual();
         SessionBuilder {
-            threads: std::thread::available_parallelism().map_or(1, NonZero::get),
-            memory: 512 << 20,
+            threads,
+            memory,
             chunk_cache: 64 << 20,
             metadata_cache: 64 << 20,
             limits: Limits::default(),

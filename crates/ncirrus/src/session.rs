@@ -1,5 +1,6 @@
 //! The only owner of threads, caches, budgets and credentials.
 mod configured;
+mod effective;
 mod resources;
 
 use crate::Result;

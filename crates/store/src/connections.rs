@@ -19,6 +19,8 @@ use std::time::Duration;
 pub struct Connections(Arc<Shared>);
 
 struct Shared {
+    /// How many may be under way at once.
+    requests: usize,
     /// By the longest wait for a connection, whether redirections are followed, and what the configuration says.
     clients: Mutex<BTreeMap<(Duration, bool, HttpSettings), Client>>,
     net: Arc<net::Shared>,
@@ -36,10 +38,16 @@ const REDIRECTIONS: usize = 10;
 const REQUESTS: usize = 256;
 
 impl Connections {
+    /// How many requests may be under way at once.
+    pub fn requests(&self) -> usize {
+        self.0.requests
+    }
+
     /// None yet; at most so many requests will be under way at once, to all places together.
     pub fn new(requests: usize) -> Self {
         Self(Arc::new(Shared {
             clients: Mutex::default(),
+            requests: requests.max(1),
             net: Arc::new(net::Shared::new(requests)),
             #[cfg(feature = "http")]
             jar: Arc::default(),

@@ -19,7 +19,7 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum What {
-    /// Print all values that are set, and where they came from; secrets are masked.
+    /// Print all values that count, and where each came from; secrets are masked.
     Show {
         /// Print JSON.
         #[arg(long)]
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
 }
 
 fn show(out: &mut impl Write, session: &Session) -> io::Result<()> {
-    for shown in session.settings().shown() {
+    for shown in session.effective() {
         let why = shown.without_effect.map(|why| format!("; no effect: {why}")).unwrap_or_default();
         writeln!(out, "{} = {}  # {}{why}", shown.name, shown.value, shown.origin)?;
     }
@@ -47,7 +47,7 @@ fn show(out: &mut impl Write, session: &Session) -> io::Result<()> {
 }
 
 fn show_json(out: &mut impl Write, session: &Session) -> io::Result<()> {
-    let values = session.settings().shown().into_iter().map(|shown| {
+    let values = session.effective().into_iter().map(|shown| {
         let mut value = json!({"value": shown.value, "origin": shown.origin.to_string()});
         if let Some(why) = shown.without_effect {
             value["without_effect"] = why.into();

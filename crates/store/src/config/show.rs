@@ -16,7 +16,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    fn new(name: impl Into<String>, value: String, origin: Origin) -> Self {
+    /// A value and where it came from.
+    pub fn new(name: impl Into<String>, value: String, origin: Origin) -> Self {
         Self { name: name.into(), value, origin, without_effect: None }
     }
 }

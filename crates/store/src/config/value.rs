@@ -22,6 +22,8 @@ pub enum Origin {
     Url(&'static str),
     /// The program: an option of the session or of the command.
     Program,
+    /// Nobody set it.
+    Default,
 }
 
 impl fmt::Display for Origin {
@@ -32,6 +34,7 @@ impl fmt::Display for Origin {
             Self::File(path, Some(line)) => write!(f, "{}:{line}", path.display()),
             Self::Url(part) => write!(f, "{part} of the url"),
             Self::Program => f.write_str("the program"),
+            Self::Default => f.write_str("default"),
         }
     }
 }
