@@ -241,6 +241,9 @@ fn the_keys_of_a_store_are_listed_and_read() {
     assert!(sizes.contains(&format!("{len} lat/.zarray\n")) && !sizes.contains(".zgroup"), "{sizes}");
     let body = ncirrus(&["keys", "--get", "lat/.zarray", &tree]);
     assert_eq!(body, std::fs::read_to_string(folder.path().join("a.zarr/lat/.zarray")).unwrap());
+    let file = at(folder.path(), "b.nc");
+    ncirrus(&["copy", &example(), &file]);
+    assert_eq!(ncirrus(&["keys", &file]), "b.nc\n");
 }
 
 #[test]

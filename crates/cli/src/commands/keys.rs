@@ -63,7 +63,13 @@ fn show(out: &mut impl Write, key: &Key, args: &Args) -> io::Result<()> {
         }
         return writeln!(out, "{line}");
     }
-    let name = crate::hint::escaped(&key.key);
+    let url = ncirrus::store::Url::parse(&args.url);
+    let name = match url.as_ref() {
+        // The object that lies at the address itself.
+        Ok(url) if key.key.is_empty() => url.path().rsplit('/').next().unwrap_or_default(),
+        _ => &key.key,
+    };
+    let name = crate::hint::escaped(name);
     match key.size.filter(|_| args.sizes) {
         Some(size) => writeln!(out, "{size:>12} {name}"),
         None => writeln!(out, "{name}"),

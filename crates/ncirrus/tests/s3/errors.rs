@@ -110,6 +110,7 @@ fn answers_of_amazon_are_explained() {
         (403, "RequestTimeTooSkewed", "clock"),
         (403, "InvalidAccessKeyId", "access key"),
         (403, "AccessDenied", "permission"),
+        (403, "AuthenticationFailed", "account's key"),
     ] {
         server.behave(Manners { refuses: Some((status, code)), ..Manners::default() });
         let session = server.session();

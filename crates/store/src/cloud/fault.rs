@@ -107,6 +107,8 @@ fn of_code(text: &str) -> Option<Fault> {
         }
         "InvalidAccessKeyId" | "NotSignedUp" => denied("the server does not know the access key"),
         "SignatureDoesNotMatch" => denied("the secret access key does not belong to the access key"),
+        // Azure's.
+        "AuthenticationFailed" => denied("the server does not accept the account's key or token"),
         "InvalidToken" => denied("the session token is not valid"),
         "ExpiredToken" => denied("the session token has expired: get new credentials"),
         "RequestTimeTooSkewed" => denied("the clock of this machine differs too much from the server's"),
