@@ -33,9 +33,10 @@ impl Fresh {
 
     /// Keys that are good until a time, in whole seconds since 1970.
     pub(super) fn new(keys: &Keys, until: Option<i64>) -> Self {
-        let time =
-            |seconds: i64| SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-        Self { until: until.map(time), ..Self::lasting(keys) }
+        let since = |seconds: i64| Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        // A time that no clock shows does not come.
+        let time = |seconds: i64| SystemTime::UNIX_EPOCH.checked_add(since(seconds));
+        Self { until: until.and_then(time), ..Self::lasting(keys) }
     }
 
     /// Until when they are good.
