@@ -219,7 +219,7 @@ pub(crate) async fn fetch_range(
     range: Option<&Range<u64>>,
 ) -> Result<Option<Blob>> {
     let cap = context.snapshot.store().facts().range_cap.max(1);
-    let Some(range) = range.filter(|range| range.end - range.start > cap) else {
+    let Some(range) = range.filter(|range| range.end.saturating_sub(range.start) > cap) else {
         let want = range.map_or(Want::All, |range| Want::Range(range.clone()));
         return context.request(object.clone(), want, None)?.await.1;
     };

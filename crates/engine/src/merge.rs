@@ -1,5 +1,5 @@
 //! Joining ranges of one object that are cheaper to fetch together, and cutting those that are too long.
-use ncirrus_layout::ObjectId;
+use ncirrus_layout::{Limits, ObjectId, Result};
 use std::ops::Range;
 
 /// A request for bytes of one object, and for which of the askers it is.
@@ -11,6 +11,14 @@ pub(crate) struct Merged<T> {
     pub(crate) range: Option<Range<u64>>,
     /// Who asked for which part of them.
     pub(crate) askers: Vec<(Option<Range<u64>>, T)>,
+}
+
+impl<T> Merged<T> {
+    /// Refuses more bytes than a chunk may have: how many there are stands in a file.
+    pub(crate) fn check_len(&self, limits: &Limits) -> Result<()> {
+        let len = self.range.as_ref().map_or(0, |range| range.end.saturating_sub(range.start));
+        limits.chunk_len(len, "a stored chunk").map(|_| ())
+    }
 }
 
 /// Joins ranges of the same object whose gap is at most `gap`, as long as the whole stays within `cap`.

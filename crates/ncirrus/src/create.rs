@@ -197,14 +197,15 @@ impl CreateOptions {
     /// `Invalid` for an address or a separator that is none, and when the kind cannot be told.
     pub(crate) fn resolve(&self, url: &str, settings: &Settings) -> Result<Target> {
         let url = Url::parse(url)?;
-        let options = self.clone().configured(&url, settings)?;
-        let kind = options.kind_for(&url)?;
+        let kind = self.kind_for(&url)?;
         let writing: Arc<dyn Writing> = match kind {
-            Kind::Nc3 => Arc::new(options.classic(Version::Classic)),
-            Kind::Nc6 => Arc::new(options.classic(Version::Offset64)),
-            Kind::Nc5 => Arc::new(options.classic(Version::Data64)),
-            Kind::Nc4 | Kind::Nc4Classic => Arc::new(options.hdf5(kind == Kind::Nc4Classic)),
-            Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => Arc::new(options.zarr(kind, &url)?),
+            Kind::Nc3 => Arc::new(self.classic(Version::Classic)),
+            Kind::Nc6 => Arc::new(self.classic(Version::Offset64)),
+            Kind::Nc5 => Arc::new(self.classic(Version::Data64)),
+            Kind::Nc4 | Kind::Nc4Classic => Arc::new(self.hdf5(kind == Kind::Nc4Classic)),
+            Kind::NcZarr | Kind::Zarr2 | Kind::Zarr3 => {
+                Arc::new(self.clone().configured(&url, settings)?.zarr(kind, &url)?)
+            }
         };
         Ok(Target { kind, writing })
     }

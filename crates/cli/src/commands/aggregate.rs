@@ -107,7 +107,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
 
 /// A folder may hold an older master, too; data that are to be aggregated are not replaced.
 fn check_master(target: &str, session: &Session) -> Result<()> {
-    let Ok(there) = super::open(target, session) else { return Ok(()) };
+    let there = match super::open(target, session) {
+        Ok(there) => there,
+        // It could not be found out.
+        Err(error) if matches!(error.kind(), ErrorKind::Io { .. } | ErrorKind::Denied) => return Err(error),
+        Err(_) => return Ok(()),
+    };
     if there.variables().iter().any(Variable::is_aggregated) {
         return Ok(());
     }

@@ -61,8 +61,11 @@ fn check_dataset(url: &str, session: &Session) -> Result<()> {
 /// Refuses what lies directly in another dataset: it may be a group or an array of that.
 fn check_around(url: &str, session: &Session) -> Result<()> {
     let Some(around) = around(url) else { return Ok(()) };
-    if Dataset::open_with(&around, &OpenOptions::default(), session).is_err() {
-        return Ok(());
+    match Dataset::open_with(&around, &OpenOptions::default(), session) {
+        Ok(_) => {}
+        // It could not be found out.
+        Err(error) if matches!(error.kind(), ErrorKind::Io { .. }) => return Err(error),
+        Err(_) => return Ok(()),
     }
     let message = format!("may be a part of the dataset {}: --force removes it all the same", shown(&around));
     Err(Error::new(ErrorKind::Conflict, message).at_object(shown(url)))

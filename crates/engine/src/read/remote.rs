@@ -147,6 +147,7 @@ impl Reading<'_> {
 
     async fn fetch_request<'out>(&self, request: Merged<Task<'out>>, share: Share) -> Result<Arrived<'out>> {
         self.context.snapshot.check_store(&request.object)?;
+        request.check_len(&self.context.shared.limits)?;
         let fetched = fetch_range(&self.context, &request.object, request.range.as_ref()).await;
         let blob = fetched.map_err(|error| error.at_object(&request.object))?;
         Ok(Arrived { request, blob, share })

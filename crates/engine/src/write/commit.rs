@@ -24,20 +24,21 @@ impl Writer {
         let model = translated(&self.model(), &self.abilities, self.session.registry())?;
         let model = self.completed(&model)?;
         let mut phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;
+        // Nothing of a new dataset is seen before its second phase: chunks need not be there before.
+        let unseen = match phases.len() {
+            0 | 1 => Vec::new(),
+            _ if self.is_shared() || self.output.local().is_some() => Vec::new(),
+            _ => vec![phases.remove(0)],
+        };
+        let (landed, done) = join(self.landed(), self.run_phases(unseen)).await;
+        landed.and(done)?;
+        // What was put before must be durable before anything says that it is there.
+        self.keep_failure(self.output.barrier())?;
         let last = phases.pop();
-        if self.is_shared() || self.output.local().is_some() {
-            self.landed().await?;
-            // What was put before must be durable before anything says that it is there.
-            self.keep_failure(self.output.barrier())?;
-            if last.is_some() {
-                self.claim().await?;
-            }
-            self.run_phases(phases).await?;
-        } else {
-            // Nobody sees a new dataset before the last phase: chunks need not be there before.
-            let (landed, done) = join(self.landed(), self.run_phases(phases)).await;
-            landed.and(done)?;
+        if last.is_some() {
+            self.claim().await?;
         }
+        self.run_phases(phases).await?;
         self.run_last_phase(last, beside).await?;
         lock(&self.placer).committed();
         self.memo.clear();

@@ -48,6 +48,7 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
                 return Err(Error::invalid(NO_ACCOUNT));
             }
             let key = builder.get_config_value(&AzureConfigKey::AccessKey);
+            let key = key.or_else(|| is_emulator.then(|| EMULATOR_KEY.to_owned()));
             let (client, known) = (HttpClient::new(service), options.identities.clone());
             let signer = SharedKey::new(client, key.as_deref(), known, &bucket.address());
             builder.with_http_connector(signer).build().map(Built::of)
@@ -58,6 +59,10 @@ pub(super) fn connect(bucket: &Bucket, fragment: &Fragment, options: &StoreOptio
     let (who, server) = (who(bucket, fragment, options), identity.endpoint.value);
     Ok(Built { who, server, transfer, ..built })
 }
+
+/// The key that every emulator of Azure has.
+const EMULATOR_KEY: &str =
+    "Eby8vdM02xNOcqFlUqwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 const NO_ACCOUNT: &str = "no account is named: abfs://container@account.dfs.core.windows.net/key names one, AZURE_STORAGE_ACCOUNT_NAME, too";
 

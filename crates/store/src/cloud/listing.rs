@@ -75,9 +75,13 @@ impl Asking {
         query.extend((!is_deep).then_some(("delimiter", "/")));
         query.extend(after.map(|after| ("continuation-token", after)));
         let (status, text) = self.ask(&query).await?;
-        match status.is_success() {
-            true => parse(&text).map_err(failed),
-            false => Err(Fault::of_answer(status, &text)),
+        if !status.is_success() {
+            return Err(Fault::of_answer(status, &text));
+        }
+        let page = parse(&text).map_err(failed)?;
+        match page.next.as_deref() {
+            Some(next) if Some(next) == after => Err(failed("the listing does not go on")),
+            _ => Ok(page),
         }
     }
 }

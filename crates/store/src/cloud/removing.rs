@@ -51,10 +51,13 @@ impl CloudStore {
             None => self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed(),
         };
         let below = below.try_filter(move |path| ready(kept.as_ref() != Some(path))).boxed();
-        let removed = self.objects.delete_stream(below).map_err(Fault::from);
-        match removed.try_for_each(|_| ready(Ok(()))).await {
-            Err(Fault::Absent) | Ok(()) => {}
-            Err(fault) => return Err(fault.at(prefix)),
+        let mut removed = self.objects.delete_stream(below).map_err(Fault::from);
+        while let Some(removed) = removed.next().await {
+            match removed {
+                // Somebody else was faster, or an answer was lost.
+                Ok(_) | Err(Fault::Absent) => {}
+                Err(fault) => return Err(fault.at(prefix)),
+            }
         }
         let unnamed = mem::take(&mut *unnamed.lock().unwrap_or_else(PoisonError::into_inner));
         match &self.other {
@@ -103,6 +106,9 @@ impl Asking {
                 return Err(stays(Fault::of_answer(status, &text).into_error().message()));
             }
             let answer = Element::parse(&text);
+            if answer.is_none() && !text.trim().is_empty() {
+                return Err(stays("the answer cannot be understood"));
+            }
             if let Some(error) = answer.as_ref().and_then(|answer| answer.find("Error")) {
                 return Err(stays(error.text("Code").unwrap_or("the server does not remove it")));
             }

@@ -13,7 +13,7 @@ pub(super) async fn is_alone(store: &dyn Store, root: &ObjectId) -> Result<bool>
 }
 
 /// Every object below a prefix; `None` when keys are among them that no writer of ours puts.
-async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<ObjectId>>> {
+pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<ObjectId>>> {
     let (mut objects, mut next): (Vec<ObjectId>, Option<String>) = (Vec::new(), None);
     loop {
         let Some(page) = store.objects(prefix, next.as_deref()) else {

@@ -1,5 +1,5 @@
-//! The place of a new tree on another machine: announced at once, and cleared of what was there while its first chunks
-//! are computed. Nothing of the new tree is put or read before.
+//! The place of a new tree on another machine: announced at once, and cleared of what was there with the first request,
+//! while more chunks are computed. Nothing of the new tree is put or read before.
 use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, Shared};
@@ -19,7 +19,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// `announce` begins now and tells the state of what it put; `clear` begins with the first change, when that is done.
+    /// `announce` begins now and tells the state of what it put; `clear` begins with the first request, when that is done.
     pub(super) async fn new(
         announce: impl Future<Output = Result<Option<Tag>>> + Send + 'static,
         clear: impl Future<Output = Result<()>> + Send + 'static,

@@ -2,8 +2,8 @@
 //! single object is sent when it is complete.
 //!
 //! While a tree is written an object beside its metadata says so: of two programs one makes the dataset, and what a
-//! killed one left is told from what is none of ours. What is replaced is removed before the first chunk is put, while it
-//! is computed.
+//! killed one left is told from what is none of ours. What is replaced is removed when the first chunk is ready, before it is
+//! put.
 use super::clearing::{Clearing, Site};
 use super::scratch::Scratch;
 use super::{Clobber, Finish, Staged, begun, exists};
@@ -84,10 +84,16 @@ fn refuse((is_there, is_begun): (bool, bool), root: &ObjectId) -> Result<()> {
 /// Says that a tree is being written, and tells the state of the object that does; one of two programs that do so at once
 /// is refused.
 async fn announce(store: &dyn Store, sign: &ObjectId, before: Option<Blob>) -> Result<Option<Tag>> {
+    let is_there = before.is_some();
     let when = before.map_or(Precondition::Absent, |blob| Precondition::Matches(blob.tag));
-    let put = store.put(sign, Bytes::from(crate::temporary::unique()), when).await;
+    let unique = Bytes::from(crate::temporary::unique());
+    let put = store.put(sign, unique.clone(), when).await;
     match put {
         Err(error) if error.kind() == ErrorKind::Conflict => Err(fault::conflict(BEGUN_BY_OTHERS, sign)),
+        // What a killed program left is one's own from here on, and goes at the end.
+        Err(error) if error.kind() == ErrorKind::Unsupported && is_there => {
+            store.put(sign, unique, Precondition::None).await.map(Some)
+        }
         // The store does not know conditions.
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
         put => put.map(Some),
@@ -215,7 +221,8 @@ impl Finish for TreeFinish {
 
     fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
-            // Where another program was first, nothing is taken back.
+            // Where another program was first, or took over, nothing is taken back.
+            self.check().await?;
             let begun = Self::announced(self.site.as_ref()).await?;
             match (self.site.as_ref().is_none_or(Site::is_touched), begun) {
                 (true, _) => remove_dataset(self.store.as_ref(), &self.root).await,

@@ -299,7 +299,7 @@ async fn unfinished(
     let is_own: HashSet<&ObjectId> = own.iter().collect();
     let since = below.filter(|(object, _)| is_own.contains(object)).map(|(_, since)| *since).max();
     let (what, place) = (format!("unfinished dataset of {} objects", own.len()), dataset.to_string());
-    let how = if own.len() == count {
+    let how = if own.len() == count && begun::below(store, &dataset).await?.is_some() {
         How::Tree(dataset)
     } else {
         // The sign last: what is left at any moment is known to be unfinished.

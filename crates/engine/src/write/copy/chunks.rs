@@ -172,7 +172,11 @@ fn read_locally(copy: &Copying<'_>, place: &Location) -> Result<Option<Bytes>> {
         Location::Absent => return Ok(None),
     };
     shared.counters.fetched(have.unwrap_or(0));
-    Ok(have.map(|_| body.into()))
+    match (have, place) {
+        // What an index names must be there.
+        (None, Location::Bytes(object, _)) => Err(absent_object(object)),
+        (have, _) => Ok(have.map(|_| body.into())),
+    }
 }
 
 /// Ranges of one object that lie close together come with one request, as when they are read.
@@ -217,6 +221,8 @@ async fn arrive(
     request: Merged<usize>,
     share: Option<Share>,
 ) -> Result<(Merged<usize>, Option<Blob>, Option<Share>)> {
+    context.snapshot.check_store(&request.object)?;
+    request.check_len(&context.shared.limits)?;
     let blob = fetch_range(context, &request.object, request.range.as_ref()).await;
     let blob = blob.map_err(|error| error.at_object(&request.object))?;
     if let Some(blob) = blob.as_ref().filter(|_| request.range.is_some()) {

@@ -206,6 +206,27 @@ fn metadata_go_beside_the_last_chunks_and_the_root_after_them() {
 }
 
 #[test]
+fn what_makes_a_dataset_known_waits_for_all_chunks() {
+    let (store, place) = far();
+    let writer = place.create();
+    let var = place.add(&writer, "covered", Atomic::Int, &[3], true);
+    let (selection, values) = chunks(2);
+    place.run(writer.write(var, &selection, &values)).unwrap();
+    store.wait_for(2);
+    std::thread::scope(|scope| {
+        let commit = scope.spawn(|| place.run(writer.sync()));
+        while place.memory.keys().is_empty() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(place.memory.keys(), ["data/v0/meta"]);
+        store.open();
+        commit.join().unwrap().unwrap();
+    });
+    assert!(place.memory.keys().contains(&"data/cover".to_owned()));
+}
+
+#[test]
 fn nothing_appears_when_the_chunks_under_a_commit_fail() {
     let Sent { store, place, writer, .. } = sent(2);
     store.broken.store(true, Ordering::SeqCst);

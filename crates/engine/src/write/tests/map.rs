@@ -138,8 +138,12 @@ impl Placer for MapPlacer {
             body: number.clone(),
         };
         let arrays = model.variables().into_iter().map(array).collect();
-        let root = vec![Put::Object { object: self.root.child("root"), body: number.clone() }];
-        Ok(vec![Phase { puts: arrays, rewrite: false }, Phase { puts: root, rewrite: false }])
+        let document = |name: &str| Put::Object { object: self.root.child(name), body: number.clone() };
+        // As consolidated metadata, by which some readers know a dataset before others see its root.
+        let is_covered = |var: &VarId| model.variable(*var).unwrap().name.starts_with("covered");
+        let cover = model.variables().iter().any(is_covered).then(|| vec![document("cover")]);
+        let phases = [Some(arrays), cover, Some(vec![document("root")])];
+        Ok(phases.into_iter().flatten().map(|puts| Phase { puts, rewrite: false }).collect())
     }
 
     fn committed(&mut self) {}
