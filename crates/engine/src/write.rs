@@ -273,7 +273,7 @@ impl Writer {
     /// As [`sync`](Self::sync), with a request that goes beside the last phase.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync); what the request fails with.
+    /// As [`sync`](Self::sync). What the request fails with, too: the last phase is carried out all the same.
     pub async fn sync_beside(&self, request: BoxFuture<'static, Result<()>>) -> Result<()> {
         let _alone = self.gate.write().await;
         self.check_usable()?;

@@ -279,7 +279,8 @@ impl Dataset {
     /// is only read. Other handles of a dataset that was written are of no more use.
     ///
     /// # Errors
-    /// When writing fails; a new dataset then does not appear.
+    /// When writing fails; a new dataset then does not appear. `Conflict` when another program took over the place of a new
+    /// dataset on an object store: what is there then is theirs.
     pub fn close(self) -> Result<()> {
         let State::Writing(open) = &self.0.state else { return Ok(()) };
         let staged = || open.staged.lock().unwrap_or_else(PoisonError::into_inner);

@@ -48,8 +48,11 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     }
     let flushed = out.flush();
     if unnamed > 0 {
-        let why = "have an empty part, \".\", \"..\" or a control character: they can only be removed";
-        crate::hint::notes(&[format!("{unnamed} of these keys {why}, with what they lie below")]);
+        let why =
+            "have an empty part, \".\", \"..\" or a control character: they are removed with the dataset";
+        crate::hint::notes(&[format!(
+            "{unnamed} of these keys {why} that they lie below, and cannot be read"
+        )]);
     }
     crate::hint::notes(&keys.warnings());
     finish(flushed)
