@@ -135,7 +135,7 @@ fn stress(arguments: &[String]) -> Outcome {
     let python = peers::python();
     let environment =
         [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())];
-    let test = ["test", "--release", "--package", "ncirrus", "--test", "hdf5_stress"];
+    let test = ["test", "--release", "--package", "ncirrus", "--test", "network", "hdf5_stress::"];
     run::command("cargo", &test, &environment)
 }
 
@@ -144,6 +144,6 @@ fn cuts(arguments: &[String]) -> Outcome {
     let part = arguments.first().map_or("", String::as_str);
     let environment = [("NCIRRUS_CUTS", "all"), ("NCIRRUS_CUTS_OF", part)];
     let test =
-        ["test", "--release", "--package", "ncirrus", "--test", "hdf5_truncation", "--", "--nocapture"];
+        ["test", "--release", "--package", "ncirrus", "--test", "formats", "hdf5_truncation::", "--", "--nocapture"];
     run::command("cargo", &test, &environment)
 }

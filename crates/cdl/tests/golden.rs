@@ -3,7 +3,6 @@
 //! `fixtures/<case>/source.cdl` is what ncgen made the dataset from, `tree.json` is the dataset, and each `.txt` file is
 //! named by the options: `b_c.txt` is `ncdump -b c`. `fixtures/make.py` makes them anew.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests may panic")]
-mod support;
 
 use ncirrus_cdl::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle, print};
 use std::fs;
@@ -27,7 +26,7 @@ fn every_fixture_prints_as_the_reference_prints_it() {
 }
 
 fn compare(case: &Path, tree: &str, file: &Path) {
-    let mut fixture = support::load(tree);
+    let mut fixture = crate::support::load(tree);
     let mut options = options(file.file_stem().unwrap().to_str().unwrap());
     options.name = case.file_name().unwrap().to_str().unwrap().to_owned();
     options.classic = fixture.classic;

@@ -1,13 +1,12 @@
 //! CDL byte for byte as netCDF-C's `ncdump` printed it: of a classic dataset for every option, and of two HDF5 files
 //! with user-defined types, strings and fill values.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod support;
 
+use crate::support::{open, session};
 use ncirrus::cdl::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle};
 use ncirrus::{Dataset, dump, dump_ncml};
 use ncirrus_testkit::corpus::corpus;
 use std::path::Path;
-use support::{open, session};
 
 type Change = fn(&mut Options);
 
@@ -92,7 +91,7 @@ fn is_golden(dataset: &Dataset, golden: &Path, options: &Options, change: Change
     let summary = dump(dataset, &mut text, &options).unwrap();
     assert!(summary.faults.is_empty(), "{}: {:?}", golden.display(), summary.faults);
     let expected = std::fs::read(golden).unwrap();
-    let difference = support::difference(&visible(&expected), &visible(&text));
+    let difference = crate::support::difference(&visible(&expected), &visible(&text));
     assert!(difference.is_ok(), "{}: {difference:?}", golden.display());
 }
 
@@ -106,7 +105,7 @@ fn ncml_is_the_golden_text() {
     dump_ncml(&dataset, &mut text, &options).unwrap();
     // The golden text was printed in the folder of the dataset.
     let text = visible(&text).replace(dataset.url(), "classic.nc");
-    assert_eq!(support::difference(&visible(&golden), &text), Ok(()));
+    assert_eq!(crate::support::difference(&visible(&golden), &text), Ok(()));
 }
 
 #[test]

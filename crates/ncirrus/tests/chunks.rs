@@ -1,11 +1,10 @@
 //! Where chunks lie, as tools are told that keep references of their own.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
-mod support;
 
+use crate::support::{open, session, temp};
 use ncirrus::{
     Atomic, CreateOptions, Dataset, DimensionLen, Kind, Location, Selection, Session, Storage, Variable,
 };
-use support::{open, session, temp};
 
 fn grid(path: &std::path::Path, kind: Kind, session: &Session) -> Variable {
     let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };

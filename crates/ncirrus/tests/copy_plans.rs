@@ -1,12 +1,11 @@
 //! Copies between kinds do what their plans say, and chunks that pass through are what the other kind would read.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod support;
 
+use crate::support::{exact_cdl, session, temp};
 use ncirrus::{
     ChunkRule, CodecSpec, CopyOptions, CreateOptions, Dataset, Filters, Kind, OpenOptions, Session,
 };
 use std::path::Path;
-use support::{exact_cdl, session, temp};
 
 fn example() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc").to_owned()

@@ -1,23 +1,19 @@
 //! The HDF5 corpus: groups, variables, types, values, attributes and chunk tables are those that h5py reads, or the
 //! table of exceptions says why not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod support;
 
-mod corpus_hdf5 {
-    pub(crate) mod attributes;
-    pub(crate) mod datasets;
-    pub(crate) mod hashes;
-    pub(crate) mod types;
-}
+pub(crate) mod attributes;
+pub(crate) mod datasets;
+pub(crate) mod hashes;
+pub(crate) mod types;
 
-use corpus_hdf5::{attributes, datasets};
+use crate::support::{Exceptions, Tally, json, open, session};
 use ncirrus::{Dataset, Session};
 use ncirrus_testkit::corpus::corpus;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use support::{Exceptions, Tally, json, open, session};
 
 /// What was looked at, and how that went.
 pub(crate) type Check = (String, Result<(), String>);

@@ -2,23 +2,15 @@
 //! made from, that of the netCDF-C that wrote it and that of the newest one, or the table of exceptions says why not;
 //! damaged cases fail as they should, and mutilated ones never make a panic.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
-mod support;
 
-mod corpus {
-    pub(crate) mod damaged;
-    pub(crate) mod mutated;
-    pub(crate) mod text;
-    pub(crate) mod values;
-}
-
-use corpus::text::{Sources, same_as_reference, same_as_twin};
-use corpus::values;
+use crate::corpus::text::{Sources, same_as_reference, same_as_twin};
+use crate::corpus::values;
+use crate::support::{Exceptions, Tally, json, open, session};
 use ncirrus::ErrorKind;
 use ncirrus_testkit::corpus::corpus;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use support::{Exceptions, Tally, json, open, session};
 
 /// One case of the manifest.
 pub(crate) struct Case {

@@ -1,12 +1,11 @@
 //! A dataset with everything that the data model has, written, closed, opened and compared value for value.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod support;
 
+use crate::support::{exact_cdl, session, temp};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, DimensionLen, Endianness, EnumMember, Field, Kind, Model,
     NodeId, OpenOptions, Result, Selection, Storage, TypeRef, UserKind, UserType, Values,
 };
-use support::{exact_cdl, session, temp};
 
 /// What is written where.
 type Written = Vec<(String, Selection, Values)>;
@@ -333,7 +332,7 @@ fn everything_is_dumped_alike_from_every_kind() {
         exact_cdl(&dataset, "everything")
     };
     let (v2, v3) = (text("a.zarr", Kind::NcZarr), text("b.zarr", Kind::Zarr3));
-    support::difference(&v2, &v3).unwrap();
+    crate::support::difference(&v2, &v3).unwrap();
     for line in [
         "byte enum level_t {Low = -1, High = 7} ;",
         "opaque(5) raw_t ;",

@@ -1,29 +1,15 @@
 //! Bad networks: everything is read and written as on good ones, or the error says what happened.
 #![cfg(all(feature = "http", feature = "cloud", feature = "zip"))]
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests fail the test")]
-#[path = "support/fixtures.rs"]
-mod fixtures;
-#[path = "s3/guard.rs"]
-mod guard;
-#[path = "support/proxy.rs"]
-mod proxy;
-#[path = "support/serve.rs"]
-mod serve;
-#[expect(dead_code, reason = "not all of its manners are wanted here")]
-#[path = "s3/server.rs"]
-mod server;
-mod support;
 
-mod faults {
-    pub(crate) mod bounds;
-    pub(crate) mod kinds;
-    pub(crate) mod reading;
-    pub(crate) mod writing;
-}
+pub(crate) mod bounds;
+pub(crate) mod kinds;
+pub(crate) mod reading;
+pub(crate) mod writing;
 
+use crate::proxy::{Harm, Rule};
 use ncirrus::Session;
 use ncirrus_store::{Patience, StoreOptions};
-use proxy::{Harm, Rule};
 use std::time::Duration;
 
 /// A session that loses no time.

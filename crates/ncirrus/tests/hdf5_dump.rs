@@ -1,8 +1,8 @@
 //! Dumps of the HDF5 corpus and of real files are, byte for byte, those of `ncdump`, or the table of exceptions says
 //! why not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod support;
 
+use crate::support::{Exceptions, Tally, cdl_of, difference, json, open, session};
 use ncirrus::cdl::DataChoice;
 use ncirrus::{Dataset, Session};
 use ncirrus_testkit::corpus::{corpus, program};
@@ -10,7 +10,6 @@ use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Exceptions, Tally, cdl_of, difference, json, open, session};
 
 /// Name in the table of exceptions, and the file.
 type Case = (String, PathBuf);

@@ -1,13 +1,12 @@
 //! The law of availability over the HDF5 corpus: what is made of a file does not depend on which bytes arrive when.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod support;
 
+use crate::support::json;
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_testkit::corpus::corpus;
 use ncirrus_testkit::{Objects, law};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use support::json;
 
 /// Orders of arrival that are tried of each file; more with `NCIRRUS_LAW_SEEDS`.
 const SEEDS: u64 = 3;

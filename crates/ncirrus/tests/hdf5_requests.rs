@@ -2,10 +2,7 @@
 //! files are made by netCDF4-python and h5py.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-#[path = "requests/far.rs"]
-mod far;
-
-use far::Far;
+use crate::far::Far;
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_hdf5::Hdf5Driver;
 use ncirrus_layout::{Driver, OpenOptions};

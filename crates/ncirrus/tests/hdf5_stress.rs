@@ -2,10 +2,8 @@
 //! parts; every value is right. `NCIRRUS_STRESS_SECONDS` says how long; a few seconds by default, a minute with `CI=true`.
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-#[path = "support/serve.rs"]
-mod serve;
-mod support;
 
+use crate::support::temp;
 use ncirrus::{Dataset, OpenOptions, Selection, Session, Values, Variable};
 use ncirrus_testkit::corpus::{peers_python, required};
 use ncirrus_testkit::law::Random;
@@ -13,7 +11,6 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use support::temp;
 
 const THREADS: u64 = 16;
 
@@ -47,7 +44,7 @@ fn many_threads_read_one_local_file() {
 fn many_threads_read_one_file_over_http() {
     let (_folder, folder) = temp();
     let Some(()) = make(&folder.join("stress.nc")) else { return };
-    stress(&format!("{}/stress.nc", serve::serve(&folder, None)));
+    stress(&format!("{}/stress.nc", crate::serve::serve(&folder, None)));
 }
 
 fn stress(url: &str) {

@@ -1,8 +1,8 @@
 //! Files that are cut off: whatever is missing, what can still be read equals what was written, and the rest is an
 //! error; never a panic. `NCIRRUS_CUTS=all` tries every length of the files that `NCIRRUS_CUTS_OF` names a part of.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
-mod support;
 
+use crate::support::json;
 use bytes::Bytes;
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_hdf5::Hdf5Driver;
@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use support::json;
 
 /// Files below this size are cut at every 37th byte, others at so many places.
 const SMALL: usize = 64 << 10;

@@ -1,21 +1,12 @@
 //! netCDF-4 files that netCDF-C, h5py and h5netcdf made, and our own, changed in place: what other programs read of them
 //! then, how they go on, and what is there when the writer is killed.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
-#[path = "kills/stores.rs"]
-#[allow(dead_code, reason = "one of two stores is used here")]
-#[allow(
-    clippy::allow_attributes,
-    reason = "an expectation of code that is not used is never met for a module"
-)]
-mod stores;
 
-#[path = "hdf5_updates/bench.rs"]
 mod bench;
-#[path = "hdf5_updates/edits.rs"]
 mod edits;
-#[path = "hdf5_updates/kills.rs"]
 mod kills;
 
+use crate::kills::stores::copy_of;
 use bench::{Bench, bytes_of, root};
 use edits::{EDITS, Edit, write};
 use ncirrus_engine::Dataset;
@@ -23,7 +14,6 @@ use ncirrus_layout::Result;
 use ncirrus_model::{Atomic, Attribute, DimensionLen, Model, NodeId, Selection, Values};
 use ncirrus_store::{LocalStore, MemoryStore, Precondition};
 use std::collections::BTreeMap;
-use stores::copy_of;
 
 #[test]
 fn files_of_every_maker_are_changed_and_other_programs_read_and_go_on() {

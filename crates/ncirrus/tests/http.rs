@@ -1,14 +1,11 @@
 //! Datasets behind a real HTTP server: files, trees and zips are read by ranges, and one odd member costs only itself.
 #![cfg(all(feature = "http", feature = "zip"))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
-#[path = "support/serve.rs"]
-mod serve;
-mod support;
 
+use crate::serve::serve;
+use crate::support::{exact_cdl, session, temp};
 use ncirrus::{Atomic, Attribute, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Session};
-use serve::serve;
 use std::path::Path;
-use support::{exact_cdl, session, temp};
 
 /// A small dataset with two variables, as the options say.
 fn make(path: &Path, options: &CreateOptions, session: &Session) {
@@ -39,7 +36,7 @@ fn files_trees_and_zips_read_as_they_do_locally() {
     ] {
         let path = root.join(name);
         make(&path, &options, &session);
-        let local = exact_cdl(&support::open(&path, &session).unwrap(), "x");
+        let local = exact_cdl(&crate::support::open(&path, &session).unwrap(), "x");
         let url = format!("{}/{name}", serve(&root, None));
         let remote = Dataset::open_with(&url, &ncirrus::OpenOptions::default(), &session);
         assert_eq!(exact_cdl(&remote.unwrap(), "x"), local, "{name}");

@@ -1,19 +1,17 @@
 //! Writers that are killed after any change to the store: what is there then is a dataset, the old one or the new one.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-mod kills {
-    pub(crate) mod states;
-    pub(crate) mod stores;
-}
+pub(crate) mod states;
+pub(crate) mod stores;
 
-use kills::states::{Change, State, apply, build, same_cells, state_of};
-use kills::stores::{Far, Unplugged, copy_of};
 use ncirrus_classic::{ClassicDriver, ClassicWriter, Version};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::{Consolidated, Driver, ObjectId, OpenOptions, Result, Writing};
 use ncirrus_store::{Blocking, MemoryStore, Store};
 use ncirrus_zarr::{Dialect, ZarrDriver, ZarrWriter};
+use states::{Change, State, apply, build, same_cells, state_of};
 use std::sync::Arc;
+use stores::{Far, Unplugged, copy_of};
 
 /// A format and what it can do.
 struct Format {

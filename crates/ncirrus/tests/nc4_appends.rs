@@ -3,14 +3,8 @@
 //! Others read after every thousandth record; after every hundredth with `NCIRRUS_APPENDS_EVERY=100`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-mod nc4 {
-    #[expect(dead_code, reason = "only what is made and appended is used here")]
-    pub(crate) mod changes;
-    pub(crate) mod counting;
-}
-
-use nc4::changes::build;
-use nc4::counting::{Count, Counting};
+use crate::nc4::changes::build;
+use crate::nc4::counting::{Count, Counting};
 use ncirrus_engine::{Session, Writer};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
 use ncirrus_layout::{Driver, Error, ObjectId, OpenOptions, Result, Want};

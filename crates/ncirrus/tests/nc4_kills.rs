@@ -6,17 +6,9 @@
     reason = "an expectation of dead code in a module is not seen to be fulfilled"
 )]
 
-mod kills {
-    #[allow(dead_code, reason = "not all of its stores are used here")]
-    pub(crate) mod stores;
-}
-mod nc4 {
-    pub(crate) mod changes;
-}
-
+use crate::kills::stores::{Unplugged, copy_of};
+use crate::nc4::changes::{CHANGES, Change, Content, State, apply, build, is_between, state_of};
 use bytes::Bytes;
-use kills::stores::{Unplugged, copy_of};
-use nc4::changes::{CHANGES, Change, Content, State, apply, build, is_between, state_of};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Result, Want};

@@ -1,22 +1,14 @@
 //! Other programs read the netCDF-4 files that are written here, and the programs that check files find nothing wrong.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod nc4 {
-    pub(crate) mod fixtures;
-    pub(crate) mod reading;
-    pub(crate) mod structure;
-}
-#[path = "support/numbers.rs"]
-mod numbers;
-mod support;
 
-use nc4::fixtures::{FIXTURES, Fixture, PLUGINS};
-use nc4::reading::{output_of, read_all, same};
-use nc4::structure::{Found, look};
+use crate::nc4::fixtures::{FIXTURES, Fixture, PLUGINS};
+use crate::nc4::reading::{output_of, read_all, same};
+use crate::nc4::structure::{Found, look};
+use crate::support::{cdl_of, difference, session, temp};
 use ncirrus::{Dataset, Structures};
 use ncirrus_testkit::corpus::{peers_python, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{cdl_of, difference, session, temp};
 
 const ALL: [(&str, Structures); 2] = [("old", Structures::V18), ("new", Structures::V110)];
 
@@ -184,7 +176,7 @@ fn nco_copies_and_concatenates() {
         }
         let both = temp.join("both.nc");
         output_of(Command::new(&ncrcat).args(["-O", "-h"]).args(&paths).arg(&both)).unwrap();
-        let dataset = support::open(&both, &session).unwrap();
+        let dataset = crate::support::open(&both, &session).unwrap();
         assert_eq!(dataset.variable("t").unwrap().read::<f64>().unwrap(), [0.5, 1.5, 0.5, 1.5], "{name}");
     }
 }

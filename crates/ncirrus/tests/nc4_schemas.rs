@@ -2,15 +2,10 @@
 //!
 //! Others read 500 files; as many as `NCIRRUS_SCHEMAS` says.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod nc4 {
-    #[expect(dead_code, reason = "programs are not run one by one here")]
-    pub(crate) mod reading;
-    pub(crate) mod schemas;
-}
-mod support;
 
-use nc4::reading::{printed, read_all, same_of};
-use nc4::schemas::{Schema, schemas};
+use crate::nc4::reading::{printed, read_all, same_of};
+use crate::nc4::schemas::{Schema, schemas};
+use crate::support::{session, temp};
 use ncirrus::{
     Atomic, CreateOptions, Dataset, Endianness, Kind, NodeId, OpenOptions, Selection, Session, Structures,
     TypeRef, Values,
@@ -20,7 +15,6 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
-use support::{session, temp};
 
 /// Writes a file and reads it here.
 fn there_and_back(schema: &Schema, url: &str, session: &Session) -> Dataset {

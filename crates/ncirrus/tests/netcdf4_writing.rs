@@ -1,12 +1,9 @@
 //! NetCDF-4 files as they are made: what is where in them, and what readers see after every sync.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
-#[path = "requests/far.rs"]
-mod far;
-#[path = "netcdf4_writing/long_attributes.rs"]
 mod long_attributes;
 
-use far::Far;
+use crate::far::Far;
 use ncirrus_engine::{Dataset, Session, Writer};
 use ncirrus_hdf5::{Hdf5Driver, Hdf5Writer, Structures};
 use ncirrus_layout::{Driver, Location, OpenOptions};

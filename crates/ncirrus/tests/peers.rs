@@ -1,19 +1,16 @@
 //! Other programs read what is written here: ncdump, h5dump, netCDF4-python, h5py, h5netcdf, zarr-python and xarray.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-#[path = "support/numbers.rs"]
-mod numbers;
-mod support;
 
+use crate::numbers::{NUMBERS, six};
+use crate::support::{cdl_of, session, temp, values};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, EnumMember, Field, Kind, Model, NodeId,
     OpenOptions, Result, Selection, Session, Storage, Structures, TypeRef, UserKind, UserType, Values,
 };
 use ncirrus_testkit::corpus::{peers_python, program};
-use numbers::{NUMBERS, six};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
-use support::{cdl_of, session, temp, values};
 
 /// What a dataset contains besides numbers along fixed dimensions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -155,7 +152,7 @@ fn ncdump_prints_upper_case_datasets_as_we_do() {
     let url = format!("file://{}#mode=nczarr,file", path.display());
     let output = Command::new(ncdump).args(["-n", "numbers", &url]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    support::difference(&String::from_utf8_lossy(&output.stdout), &ours).unwrap();
+    crate::support::difference(&String::from_utf8_lossy(&output.stdout), &ours).unwrap();
 }
 
 #[test]
@@ -212,7 +209,7 @@ fn ncdump_and_h5dump_print_netcdf4_files() {
         assert!(whole);
         let output = Command::new(&ncdump).args(["-n", "numbers"]).arg(&path).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        support::difference(&String::from_utf8_lossy(&output.stdout), &ours).unwrap();
+        crate::support::difference(&String::from_utf8_lossy(&output.stdout), &ours).unwrap();
         let output = Command::new(&h5dump).arg("-p").arg(&path).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }

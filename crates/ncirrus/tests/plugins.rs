@@ -1,8 +1,8 @@
 //! Datasets whose chunks need filters of plugins.
 #![cfg(all(unix, feature = "plugins"))]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
-mod support;
 
+use crate::support::{json, temp};
 use ncirrus::{
     Atomic, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
     PluginOptions, Session, Storage,
@@ -13,7 +13,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{json, temp};
 
 /// A directory with a filter that has a codec ("mixing") and one that has none (40002).
 fn plugins() -> Option<&'static Path> {

@@ -1,13 +1,12 @@
 //! Quantized values are those of netCDF-C, bit for bit.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod support;
 
+use crate::support::{session, temp, values};
 use ncirrus::convert::Quantize;
 use ncirrus::{Atomic, CopyOptions, Dataset, DimensionLen, QuantizeRule, Selection, Values, copy};
 use ncirrus_testkit::corpus::peers_python;
 use std::path::Path;
 use std::process::Command;
-use support::{session, temp, values};
 
 /// Writes `in_f4`, `in_f8` and, per algorithm and number kept, what netCDF-C stores of them.
 const PROGRAM: &str = r#"
@@ -114,9 +113,9 @@ fn a_copy_is_quantized_and_says_so_and_writing_to_it_goes_on_so() {
         ..CopyOptions::default()
     };
     let target = folder.join("b.zarr");
-    let opened = support::open(&source, &session).unwrap();
+    let opened = crate::support::open(&source, &session).unwrap();
     copy(&opened, target.to_str().unwrap(), &options, &session).unwrap();
-    let copied = support::open(&target, &session).unwrap();
+    let copied = crate::support::open(&target, &session).unwrap();
     let t = copied.variable("/t").unwrap();
     assert_eq!(values(&t).unwrap(), Values::Float(vec![1.234_375, 2.345_703, 5.431_640_6, 9.969_21e36]));
     assert_eq!(t.quantization(), Some(Quantize::BitGroom(3)));
@@ -130,7 +129,7 @@ fn a_copy_is_quantized_and_says_so_and_writing_to_it_goes_on_so() {
     let t = update.variable("/t").unwrap();
     t.write(&Selection::slab(&[2], &[1]), &[5.432_11f32]).unwrap();
     update.close().unwrap();
-    let again = support::open(&target, &session).unwrap();
+    let again = crate::support::open(&target, &session).unwrap();
     let stored = values(&again.variable("/t").unwrap()).unwrap();
     assert_eq!(stored.slice(2..3), Values::Float(vec![5.431_640_6]));
 }

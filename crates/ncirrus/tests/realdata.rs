@@ -1,12 +1,11 @@
 //! Files of real instruments and models: what is read equals the truth, and no copy loses anything.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test")]
-mod support;
 
+use crate::support::{exact_cdl, json, open, session, temp, values};
 use ncirrus::{CopyOptions, CreateOptions, Dataset, Dialect, Kind, Values, copy};
 use ncirrus_testkit::corpus::corpus;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use support::{exact_cdl, json, open, session, temp, values};
 
 /// All files with their truth.
 fn cases() -> Vec<(PathBuf, Value)> {

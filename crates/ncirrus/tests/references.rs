@@ -1,10 +1,8 @@
 //! Reference files: written for files of every kind, read here and by fsspec, zarr-python and xarray with equal values.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-#[path = "requests/far.rs"]
-mod far;
-mod support;
 
-use far::Far;
+use crate::far::Far;
+use crate::support::{session, temp, values};
 use ncirrus::ObjectId;
 use ncirrus::store::{LocalStore, MemoryStore, Precondition, Store, Url};
 use ncirrus::{
@@ -16,7 +14,6 @@ use ncirrus_testkit::corpus::peers_python;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use support::{session, temp, values};
 
 /// What is made: name, kind, whether variables are chunked and filtered.
 const KINDS: [(&str, Kind); 6] = [

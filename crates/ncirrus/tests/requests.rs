@@ -1,18 +1,16 @@
 //! What opening and reading over a network cost: requests, how many of them wait for others, and bytes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-mod requests {
-    mod creating;
-    pub(crate) mod far;
-}
+mod creating;
+pub(crate) mod far;
 
+use far::Far;
 use ncirrus_classic::{ClassicDriver, ClassicWriter, Version};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Want, Writing};
 use ncirrus_model::{Atomic, Attribute, CodecSpec, DimensionLen, Model, NodeId, Selection, Storage, Values};
 use ncirrus_store::{MemoryStore, Store};
 use ncirrus_zarr::{Dialect, ZarrDriver, ZarrWriter};
-use requests::far::Far;
 use std::sync::Arc;
 
 fn session() -> Session {

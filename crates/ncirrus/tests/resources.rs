@@ -1,9 +1,6 @@
 //! What reading takes of the machine: memory, open files, requests.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
-mod support;
 
-mod resources {
-    mod cached;
-    mod handles;
-    mod mapped;
-}
+mod cached;
+mod handles;
+mod mapped;

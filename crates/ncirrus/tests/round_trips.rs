@@ -1,17 +1,14 @@
 //! Datasets survive the way through every dialect and place, but for the losses that the dialect is known for.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-#[path = "support/fixtures.rs"]
-mod fixtures;
-mod support;
 
-use fixtures::{FIXTURES, source};
+use crate::fixtures::{FIXTURES, source};
+use crate::support::{difference, exact, session, temp, values};
 use ncirrus::{
     Atomic, Attribute, Attributes, CopyOptions, CreateOptions, Dataset, Dialect, Kind, OpenOptions, Session,
     TypeRef, Values, copy,
 };
 use ncirrus_testkit::corpus::corpus;
 use std::path::Path;
-use support::{difference, exact, session, temp, values};
 
 /// What a dialect cannot hold (`docs/formats/nczarr.md`).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +67,7 @@ fn every_fixture_survives_every_dialect_and_place() {
     let mut failures = Vec::new();
     for (number, (name, from)) in FIXTURES.into_iter().enumerate() {
         let Some(path) = source(&root, &temp, name, from) else { continue };
-        let source = support::open(&path, &session).unwrap();
+        let source = crate::support::open(&path, &session).unwrap();
         let classic = match from {
             "nc3" => Some(Kind::Nc3),
             "nc5" => Some(Kind::Nc5),

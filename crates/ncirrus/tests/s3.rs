@@ -6,20 +6,15 @@
     reason = "helpers of tests may panic and tell"
 )]
 
-#[path = "support/fixtures.rs"]
+mod conflicts;
+mod enforced;
+mod errors;
 mod fixtures;
-mod s3 {
-    mod conflicts;
-    mod enforced;
-    mod errors;
-    mod fixtures;
-    mod google;
-    mod guard;
-    mod kills;
-    mod listings;
-    mod parts;
-    mod places;
-    mod requests;
-    mod server;
-}
-mod support;
+mod google;
+mod guard;
+mod kills;
+mod listings;
+mod parts;
+mod places;
+mod requests;
+pub(crate) mod server;

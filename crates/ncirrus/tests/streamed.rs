@@ -1,21 +1,18 @@
 //! Files that are sent to an object store while they are written, and files that others have open.
 #![cfg(feature = "cloud")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-#[path = "support/s3.rs"]
-mod s3;
-mod support;
 
+use crate::small_s3::S3;
+use crate::support::{session, temp};
 use ncirrus::store::{StoreOptions, Uploads};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, OpenOptions,
     Selection, Session, Storage,
 };
 use ncirrus_testkit::corpus::peers_python;
-use s3::S3;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use support::{session, temp};
 
 const KINDS: [Kind; 2] = [Kind::Nc4, Kind::Nc3];
 
@@ -238,7 +235,7 @@ fn a_scratch_file_is_made_when_asked_for() {
     check(&url, 4, 1001, &session);
 }
 
-/// Needs minutes and 2 GiB of disk: `cargo test --release -p ncirrus --test streamed -- --ignored --nocapture`.
+/// Needs minutes and 2 GiB of disk: `cargo test --release -p ncirrus --test network -- --ignored --nocapture`.
 #[test]
 #[ignore = "sends 2 GiB"]
 fn two_gibibytes_need_a_quarter_of_one() {

@@ -1,14 +1,13 @@
 //! Datasets that are opened for change: everything can be added, overwritten, renamed and removed, nothing else changes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
-mod support;
 
+use crate::support::{exact_cdl, session, temp};
 use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, OpenOptions,
     Selection, Session, Values,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
-use support::{exact_cdl, session, temp};
 
 /// Name, kind, dialect and whether groups can be added.
 const KINDS: [(&str, Kind, Option<Dialect>); 11] = [

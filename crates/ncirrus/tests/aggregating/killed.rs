@@ -1,6 +1,6 @@
 //! Splitters that are killed after any change to the store.
 use super::files::{Bench, CONVENTIONS, doubles};
-use crate::stores::{Far, Unplugged};
+use crate::kills::stores::{Far, Unplugged};
 use ncirrus::aggregate::{
     AggregateOptions, MasterOptions, Prepared, SplitOptions, aggregate, master_options, split,
 };

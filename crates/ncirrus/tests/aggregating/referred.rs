@@ -1,7 +1,7 @@
 //! Reference files on servers, and those of other kinds.
 use super::files::{Bench, doubles};
-use crate::s3::S3;
 use crate::serve::serve;
+use crate::small_s3::S3;
 use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, ReferenceOptions};
 use std::path::Path;
 

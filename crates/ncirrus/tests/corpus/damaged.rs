@@ -1,5 +1,5 @@
 //! Damaged and odd datasets: what is whole is read, what is not fails with the object's key, what was repaired is told.
-use crate::cases;
+use crate::corpus_nczarr::cases;
 use crate::support::{cdl_of, open, session, values};
 use ncirrus::{Dataset, ErrorKind};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Mutilated objects: whatever is cut off, flipped or doubled, opening and printing end with a result or an error,
 //! never with a panic.
+use crate::corpus_nczarr::{Case, cases};
 use crate::support::{copy_tree, open, session, temp};
-use crate::{Case, cases};
 use ncirrus::{Dataset, Session, cdl, dump};
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};

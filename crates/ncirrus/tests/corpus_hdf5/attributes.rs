@@ -1,7 +1,7 @@
 //! Attributes, as netCDF shows them.
 use super::hashes::{same, sha};
 use super::types::{Ty, product};
-use crate::Check;
+use crate::corpus_hdf5::Check;
 use ncirrus::{Attributes, Dataset, Values, Variable};
 use serde_json::Value;
 

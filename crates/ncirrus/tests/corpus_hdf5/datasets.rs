@@ -2,7 +2,7 @@
 use super::attributes;
 use super::hashes::{same, sha};
 use super::types::{Ty, matches, product};
-use crate::{Check, NON_COORD, split};
+use crate::corpus_hdf5::{Check, NON_COORD, split};
 use ncirrus::{Dataset, Location, Selection, Variable};
 use serde_json::{Value, json};
 

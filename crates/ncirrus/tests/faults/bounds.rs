@@ -1,9 +1,9 @@
 //! However many stores a session asks, and whatever for, requests under way stay within its bound.
+use crate::faults::{good, session};
 use crate::proxy::{Gauge, Proxy, Rule};
+use crate::s3::server::{KEY, SECRET, Server, settings};
 use crate::serve::serve;
-use crate::server::{KEY, SECRET, Server, settings};
 use crate::support::temp;
-use crate::{good, session};
 use ncirrus::places::{self, KeysOptions, ListOptions};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, OpenOptions, Session, Storage};
 use ncirrus_store::Connections;

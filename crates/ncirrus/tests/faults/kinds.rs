@@ -1,8 +1,8 @@
 //! What lies at an address is found by looking, in few requests.
+use crate::faults::{good, session};
 use crate::proxy::{Harm, Proxy, Rule};
 use crate::serve::serve;
 use crate::support::temp;
-use crate::{good, session};
 use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Limits, OpenOptions, Session};
 use std::net::TcpListener;
 use std::path::Path;

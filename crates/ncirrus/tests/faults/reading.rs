@@ -1,9 +1,9 @@
 //! Reading over HTTP.
+use crate::faults::{good, session, tenth};
 use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};
 use crate::serve::serve;
 use crate::support::{exact_cdl, open, temp};
-use crate::{good, session, tenth};
 use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session, copy};
 use ncirrus_testkit::corpus::corpus;
 use std::path::{Path, PathBuf};

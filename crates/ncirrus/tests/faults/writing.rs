@@ -1,9 +1,9 @@
 //! Writing to a server that speaks S3 and checks signatures.
+use crate::faults::{good, session, tenth};
 use crate::fixtures::{FIXTURES, source};
 use crate::proxy::{FAILING, Harm, Proxy, Rule};
-use crate::server::{KEY, SECRET, Server, settings};
+use crate::s3::server::{KEY, SECRET, Server, settings};
 use crate::support::{exact, open, temp};
-use crate::{good, session, tenth};
 use ncirrus::{CopyOptions, CreateOptions, Dataset, ErrorKind, Kind, OpenOptions, Session, copy};
 use ncirrus_testkit::corpus::corpus;
 

@@ -1,7 +1,7 @@
 //! Writers that are killed: every part of what is there then is old or new.
 use super::bench::Bench;
 use super::edits::Edit;
-use super::stores::{Unplugged, copy_of};
+use crate::kills::stores::{Unplugged, copy_of};
 use ncirrus_layout::Result;
 use ncirrus_model::{NodeId, Selection, Values};
 use ncirrus_store::{Blocking, MemoryStore, Store};

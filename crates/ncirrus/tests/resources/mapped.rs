@@ -210,7 +210,7 @@ fn anonymous_memory() -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// Run alone, with `cargo test -p ncirrus --test resources -- --ignored`.
+/// Run alone, with `cargo test -p ncirrus --test network -- --ignored`.
 #[test]
 #[ignore = "takes 8 GiB of disk and minutes"]
 fn eight_gibibytes_are_read_within_one_of_memory() {

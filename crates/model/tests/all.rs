@@ -1,0 +1,5 @@
+//! The data model. One binary, so that what it needs is linked once.
+
+mod names;
+mod tree;
+mod values;

@@ -1,0 +1,21 @@
+//! Datasets that are changed: updates, appends, killed writers, aggregations that grow.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+#[path = "support/serve.rs"]
+mod serve;
+#[expect(dead_code, reason = "its requests are counted elsewhere")]
+#[path = "support/s3.rs"]
+mod small_s3;
+mod support;
+
+mod nc4 {
+    pub(crate) mod changes;
+    pub(crate) mod counting;
+}
+
+mod aggregating;
+mod hdf5_updates;
+mod kills;
+mod nc4_appends;
+mod nc4_kills;
+mod updates;
