@@ -143,7 +143,16 @@ fn stress(arguments: &[String]) -> Outcome {
 fn cuts(arguments: &[String]) -> Outcome {
     let part = arguments.first().map_or("", String::as_str);
     let environment = [("NCIRRUS_CUTS", "all"), ("NCIRRUS_CUTS_OF", part)];
-    let test =
-        ["test", "--release", "--package", "ncirrus", "--test", "formats", "hdf5_truncation::", "--", "--nocapture"];
+    let test = [
+        "test",
+        "--release",
+        "--package",
+        "ncirrus",
+        "--test",
+        "formats",
+        "hdf5_truncation::",
+        "--",
+        "--nocapture",
+    ];
     run::command("cargo", &test, &environment)
 }

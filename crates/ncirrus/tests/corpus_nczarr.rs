@@ -1,7 +1,7 @@
 //! The NCZarr corpus: every case opens, its values are those that zarr-python reads, its CDL is that of the text it was
 //! made from, that of the netCDF-C that wrote it and that of the newest one, or the table of exceptions says why not;
 //! damaged cases fail as they should, and mutilated ones never make a panic.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::corpus::text::{Sources, same_as_reference, same_as_twin};
 use crate::corpus::values;

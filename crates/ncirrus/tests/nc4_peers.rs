@@ -1,5 +1,4 @@
 //! Other programs read the netCDF-4 files that are written here, and the programs that check files find nothing wrong.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::nc4::fixtures::{FIXTURES, Fixture, PLUGINS};
 use crate::nc4::reading::{output_of, read_all, same};

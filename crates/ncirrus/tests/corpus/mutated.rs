@@ -1,4 +1,5 @@
 //! Mutilated objects: whatever is cut off, flipped or doubled, opening and printing end with a result or an error,
+#![expect(clippy::print_stdout, reason = "counts of what was tried are told")]
 //! never with a panic.
 use crate::corpus_nczarr::{Case, cases};
 use crate::support::{copy_tree, open, session, temp};
