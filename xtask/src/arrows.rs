@@ -1,6 +1,9 @@
-//! Who may depend on whom (architecture, "The rooms"): read from `cargo metadata`, any other arrow is an error.
+//! Who may depend on whom (architecture, "The rooms"). Arrows between the project's crates are read from their
+//! manifests; what reaches the pure ones by whatever way, from the tree of what is built. Any other arrow is an error.
 use crate::run::{Outcome, project};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 /// Each crate and the crates of the project that it may use.
@@ -48,19 +51,13 @@ const PURE: &[&str] = &[
 ];
 const IMPURE: &[&str] = &["tokio", "object_store", "rayon", "reqwest", "hyper", "mio"];
 
+/// The crate that all the others end in, as it is shipped.
+const SHIPPED: &str = "ncirrus-cli";
+
 /// Checks every arrow between the project's crates, and that the pure ones stay pure.
 pub(crate) fn check() -> Outcome {
-    let output = Command::new("cargo")
-        .args(["metadata", "--format-version", "1", "--no-deps"])
-        .current_dir(project())
-        .output()
-        .map_err(|error| format!("cargo metadata: {error}"))?;
-    let metadata: Value =
-        serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
-    let mut wrong = Vec::new();
-    for package in metadata["packages"].as_array().into_iter().flatten() {
-        wrong.extend(wrong_arrows(package));
-    }
+    let mut wrong = wrong_arrows(&project())?;
+    wrong.extend(impure(&Tree::of(&project(), SHIPPED)?)?);
     if wrong.is_empty() {
         Ok(())
     } else {
@@ -68,7 +65,15 @@ pub(crate) fn check() -> Outcome {
     }
 }
 
-fn wrong_arrows(package: &Value) -> Vec<String> {
+/// Arrows between the project's own crates that are not allowed.
+fn wrong_arrows(folder: &Path) -> Result<Vec<String>, String> {
+    let metadata = cargo(folder, &["metadata", "--format-version", "1", "--no-deps"])?;
+    let metadata: Value =
+        serde_json::from_str(&metadata).map_err(|error| format!("cargo metadata: {error}"))?;
+    Ok(metadata["packages"].as_array().into_iter().flatten().flat_map(wrong_arrows_of).collect())
+}
+
+fn wrong_arrows_of(package: &Value) -> Vec<String> {
     let name = package["name"].as_str().unwrap_or_default();
     let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == name) else {
         return vec![format!("{name} is not a crate of the architecture")];
@@ -79,10 +84,92 @@ fn wrong_arrows(package: &Value) -> Vec<String> {
         .flatten()
         .filter(|dependency| dependency["kind"].is_null());
     let to = ordinary.filter_map(|dependency| dependency["name"].as_str());
-    to.filter(|to| {
-        let foreign_room = (to.starts_with("ncirrus") || *to == "xtask") && !allowed.contains(to);
-        foreign_room || (PURE.contains(&name) && IMPURE.contains(to))
-    })
-    .map(|to| format!("{name} -> {to}"))
-    .collect()
+    to.filter(|to| (to.starts_with("ncirrus") || *to == "xtask") && !allowed.contains(to))
+        .map(|to| format!("{name} -> {to}"))
+        .collect()
 }
+
+/// The ways from pure crates to impure ones, the shortest of each.
+fn impure(tree: &Tree) -> Result<Vec<String>, String> {
+    let mut ways = Vec::new();
+    for pure in PURE {
+        if !tree.arrows.contains_key(*pure) {
+            return Err(format!(
+                "{pure} is not in the tree of {SHIPPED}: nothing is known of what it pulls in"
+            ));
+        }
+        ways.extend(IMPURE.iter().filter_map(|impure| tree.way(pure, impure)));
+    }
+    Ok(ways)
+}
+
+/// What each crate of a build uses when the program runs, on any platform, with the features that are on in it.
+struct Tree {
+    arrows: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Tree {
+    fn of(folder: &Path, package: &str) -> Result<Self, String> {
+        let edges = ["--edges", "normal,no-proc-macro", "--target", "all"];
+        let shape = ["--prefix", "depth", "--format", " {p}"];
+        let text = cargo(folder, &[&["tree", "--package", package], &edges[..], &shape[..]].concat())?;
+        Ok(Self::parse(&text))
+    }
+
+    /// Lines `DEPTH NAME vVERSION ..`; what is below a crate stands at its first line only.
+    fn parse(text: &str) -> Self {
+        let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut above: Vec<&str> = Vec::new();
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(Ok(depth)), Some(name)) = (words.next().map(str::parse), words.next()) else {
+                continue;
+            };
+            above.truncate(depth);
+            if let Some(parent) = above.last() {
+                arrows.entry((*parent).to_owned()).or_default().insert(name.to_owned());
+            }
+            arrows.entry(name.to_owned()).or_default();
+            above.push(name);
+        }
+        Self { arrows }
+    }
+
+    /// The shortest way between two crates, as `a -> b -> c`.
+    fn way(&self, from: &str, to: &str) -> Option<String> {
+        let mut seen = BTreeSet::from([from]);
+        let mut ways = vec![vec![from]];
+        while !ways.is_empty() {
+            let mut longer = Vec::new();
+            for way in ways {
+                let next = way.last().and_then(|last| self.arrows.get(*last)).into_iter().flatten();
+                for name in next.filter(|name| seen.insert(name)) {
+                    let way = [&way[..], &[name.as_str()]].concat();
+                    if name == to {
+                        return Some(way.join(" -> "));
+                    }
+                    longer.push(way);
+                }
+            }
+            ways = longer;
+        }
+        None
+    }
+}
+
+/// What cargo says on its standard output.
+fn cargo(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new("cargo")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .map_err(|error| format!("cargo: {error}"))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(format!("cargo {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
