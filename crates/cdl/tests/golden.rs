@@ -2,7 +2,6 @@
 //!
 //! `fixtures/<case>/source.cdl` is what ncgen made the dataset from, `tree.json` is the dataset, and each `.txt` file is
 //! named by the options: `b_c.txt` is `ncdump -b c`. `fixtures/make.py` makes them anew.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use ncirrus_cdl::{Annotation, AnnotationStyle, DataChoice, IndexOrder, Options, TimeStyle, print};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Bad networks: everything is read and written as on good ones, or the error says what happened.
 #![cfg(all(feature = "http", feature = "cloud", feature = "zip"))]
-#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests fail the test")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 pub(crate) mod bounds;
 pub(crate) mod kinds;

@@ -2,7 +2,7 @@
 //! references, filters. One binary, so that the whole stack is linked once.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-#[path = "requests/far.rs"]
+#[path = "support/far.rs"]
 mod far;
 #[path = "support/fixtures.rs"]
 mod fixtures;

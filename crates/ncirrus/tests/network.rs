@@ -1,7 +1,7 @@
 //! Datasets elsewhere: HTTP, object stores, bad networks, what is asked and how much, and what reading takes of the machine.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-#[path = "requests/far.rs"]
+#[path = "support/far.rs"]
 mod far;
 #[path = "support/fixtures.rs"]
 mod fixtures;

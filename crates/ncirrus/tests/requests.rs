@@ -2,9 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod creating;
-pub(crate) mod far;
 
-use far::Far;
+use crate::far::Far;
 use ncirrus_classic::{ClassicDriver, ClassicWriter, Version};
 use ncirrus_engine::{Dataset, Session};
 use ncirrus_layout::{Driver, ObjectId, OpenOptions, Want, Writing};

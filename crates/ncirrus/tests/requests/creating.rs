@@ -1,5 +1,5 @@
 //! How many answers a new dataset waits for, one after the other.
-use super::far::Far;
+use crate::far::Far;
 use ncirrus::store::{Store, Url};
 use ncirrus::{
     Atomic, CreateOptions, Dataset, DimensionLen, Kind, ObjectId, Result, Selection, Session, Storage, Values,
