@@ -13,8 +13,10 @@ const MOST_BYTES: usize = 128 << 20;
 /// Files above this size are left out: a run has to be quick.
 const SMALL: u64 = 20 << 10;
 const ROUNDS: u64 = 200;
+/// A name and what is run.
+type Target = (&'static str, fn(&[u8]));
 /// The last one takes as long as many rounds of the others.
-const TARGETS: [(&str, fn(&[u8])); 3] = [
+const TARGETS: [Target; 3] = [
     ("structures", ncirrus_fuzz::hdf5_structures),
     ("read", ncirrus_fuzz::hdf5_read),
     ("update", ncirrus_fuzz::update),
@@ -59,7 +61,7 @@ fn mutated_files_cost_neither_panics_nor_reads_nor_memory_without_bounds() {
     }
 }
 
-fn run(targets: &[(&str, fn(&[u8]))], bytes: &[u8], what: &dyn std::fmt::Display) {
+fn run(targets: &[Target], bytes: &[u8], what: &dyn std::fmt::Display) {
     for (name, target) in targets {
         let before = MEMORY.current_usage();
         MEMORY.reset_peak_usage();

@@ -36,6 +36,23 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ncirrus-cli", &["ncirrus"]),
     ("ncirrus-testkit", &["ncirrus-model", "ncirrus-layout"]),
     ("ncirrus-bench", &["ncirrus", "ncirrus-codec"]),
+    (
+        "ncirrus-fuzz",
+        &[
+            "ncirrus-model",
+            "ncirrus-layout",
+            "ncirrus-codec",
+            "ncirrus-store",
+            "ncirrus-engine",
+            "ncirrus-classic",
+            "ncirrus-zarr",
+            "ncirrus-hdf5",
+            "ncirrus-aggregate",
+            "ncirrus-cdl",
+            "ncirrus-testkit",
+            "ncirrus",
+        ],
+    ),
     ("xtask", &["ncirrus"]),
 ];
 

@@ -6,6 +6,8 @@ mod arrows;
 mod bench;
 mod peers;
 mod run;
+mod stages;
+mod suites;
 
 use run::{Outcome, cargo};
 use std::process::ExitCode;
@@ -25,7 +27,12 @@ const TASKS: &[Task] = &[
     Task { name: "arrows", about: "check who depends on whom", run: |_| arrows::check() },
     Task { name: "features", about: "compile without each feature", run: |_| features() },
     Task { name: "docs", about: "build the documentation, warnings are errors", run: |_| docs() },
-    Task { name: "unit", about: "run the tests (arguments go to cargo test)", run: unit },
+    Task { name: "unit", about: "run the tests (arguments go to cargo test)", run: suites::unit },
+    Task {
+        name: "shipped",
+        about: "build the program as it ships and test it: [PART OF A NAME]",
+        run: suites::shipped,
+    },
     Task { name: "example", about: "make examples/sst.nc anew", run: |_| example() },
     Task {
         name: "bench",
@@ -34,8 +41,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "fuzz",
-        about: "compile the fuzz targets and run each over mutated samples: [ROUNDS OF EACH HDF5 FILE]",
-        run: fuzz,
+        about: "run the fuzz targets over mutated samples: [ROUNDS OF EACH HDF5 FILE]",
+        run: suites::fuzz,
     },
     Task {
         name: "stress",
@@ -65,14 +72,10 @@ fn main() -> ExitCode {
 
 /// Everything that must hold before a change lands; the cheap checks first.
 fn test() -> Outcome {
-    peers::install()?;
-    for name in ["fmt", "arrows", "lint", "docs", "features", "unit", "fuzz"] {
-        println!("== {name}");
+    stages::all(&["peers", "fmt", "arrows", "lint", "docs", "features", "unit", "shipped"], |name| {
         let task = TASKS.iter().find(|task| task.name == name).ok_or("no such task")?;
-        (task.run)(&[])?;
-    }
-    println!("== all checks and tests have passed");
-    Ok(())
+        (task.run)(&[])
+    })
 }
 
 fn lint() -> Outcome {
@@ -101,32 +104,14 @@ fn features() -> Outcome {
 
 /// The libraries; the comments of the command are its help.
 fn docs() -> Outcome {
-    let commands = ["--exclude", "ncirrus-cli", "--exclude", "ncirrus-bench", "--exclude", "xtask"];
-    let arguments = [&["doc", "--quiet", "--workspace", "--no-deps"], &commands[..]].concat();
+    let commands = ["ncirrus-cli", "ncirrus-bench", "ncirrus-fuzz", "xtask"].map(|name| ["--exclude", name]);
+    let arguments = [&["doc", "--quiet", "--workspace", "--no-deps"], commands.as_flattened()].concat();
     run::command("cargo", &arguments, &[("RUSTDOCFLAGS", "-D warnings")])
-}
-
-fn unit(arguments: &[String]) -> Outcome {
-    let mut all = vec!["test", "--workspace"];
-    all.extend(arguments.iter().map(String::as_str));
-    let pythons = [peers::python(), peers::cfa_python(), peers::cf_python()];
-    let pythons = pythons.map(|python| python.to_string_lossy().into_owned());
-    let names = ["NCIRRUS_PEERS_PYTHON", "NCIRRUS_CFA_PYTHON", "NCIRRUS_CF_PYTHON"];
-    let environment: Vec<_> = names.into_iter().zip(pythons.iter().map(String::as_str)).collect();
-    run::command("cargo", &all, &environment)
 }
 
 /// The file that the README's first command copies.
 fn example() -> Outcome {
     cargo(&["run", "--quiet", "--package", "ncirrus", "--example", "make_sst", "--", "examples/sst.nc"])
-}
-
-/// The fuzz targets are plain functions; here they meet a few thousand mutated samples each. `fuzz/README.md` tells
-/// how to run them under libFuzzer.
-fn fuzz(arguments: &[String]) -> Outcome {
-    let rounds: Vec<_> = arguments.iter().map(|rounds| ("NCIRRUS_FUZZ_ROUNDS", rounds.as_str())).collect();
-    let test = ["test", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
-    run::command("cargo", &test, &rounds)
 }
 
 /// Long for one that is looked for; a minute is a part of the tests.
@@ -135,7 +120,7 @@ fn stress(arguments: &[String]) -> Outcome {
     let python = peers::python();
     let environment =
         [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())];
-    let test = ["test", "--release", "--package", "ncirrus", "--test", "network", "hdf5_stress::"];
+    let test = ["test", "--profile", "checked", "--workspace", "--test", "network", "hdf5_stress::"];
     run::command("cargo", &test, &environment)
 }
 
@@ -145,9 +130,9 @@ fn cuts(arguments: &[String]) -> Outcome {
     let environment = [("NCIRRUS_CUTS", "all"), ("NCIRRUS_CUTS_OF", part)];
     let test = [
         "test",
-        "--release",
-        "--package",
-        "ncirrus",
+        "--profile",
+        "checked",
+        "--workspace",
         "--test",
         "formats",
         "hdf5_truncation::",

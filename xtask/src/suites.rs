@@ -1,0 +1,66 @@
+//! The tests: most in a profile with the optimisation of `release`, with assertions and checks for overflow; and those of
+//! the command against the program of `cargo build --release` itself.
+use crate::peers;
+use crate::run::{self, Outcome, cargo, project};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Everything but what needs the program that ships; with arguments, what `cargo test` makes of them.
+pub(crate) fn unit(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        let all = [&TEST[..], &["--workspace"]].concat();
+        return tests(&[all, arguments.iter().map(String::as_str).collect()].concat(), None);
+    }
+    if has_nextest() {
+        tests(&[&NEXTEST[..], &["--filterset", "not test(/^shipped::/)"]].concat(), None)?;
+        return tests(&[&TEST[..], &["--workspace", "--doc", "--quiet"]].concat(), None);
+    }
+    tests(&[&TEST[..], &["--workspace", "--", "--skip", "shipped::"]].concat(), None)
+}
+
+/// The command's tests, against the program of `cargo build --release`; arguments choose some of them.
+pub(crate) fn shipped(arguments: &[String]) -> Outcome {
+    cargo(&["build", "--quiet", "--release"])?;
+    let program = target().join("release").join(format!("ncirrus{}", std::env::consts::EXE_SUFFIX));
+    let program = program.to_string_lossy();
+    let command = if arguments.is_empty() && has_nextest() {
+        [&NEXTEST[..], &["--filterset", "binary(command)"]].concat()
+    } else {
+        // All of the workspace, so that its crates are built with the features that the other tests have.
+        let some = [&TEST[..], &["--workspace", "--test", "command", "--"]].concat();
+        [some, arguments.iter().map(String::as_str).collect()].concat()
+    };
+    tests(&command, Some(&program))
+}
+
+/// The fuzz targets are plain functions; here they meet a few thousand mutated samples each, as they do in `unit`.
+/// `fuzz/README.md` tells how to run them under libFuzzer.
+pub(crate) fn fuzz(arguments: &[String]) -> Outcome {
+    let rounds: Vec<_> = arguments.iter().map(|rounds| ("NCIRRUS_FUZZ_ROUNDS", rounds.as_str())).collect();
+    let test = [&TEST[..], &["--workspace", "--quiet", "--test", "hdf5", "--test", "mutations"]].concat();
+    run::command("cargo", &test, &rounds)
+}
+
+const TEST: [&str; 3] = ["test", "--profile", "checked"];
+const NEXTEST: [&str; 5] = ["nextest", "run", "--workspace", "--cargo-profile", "checked"];
+
+/// It runs tests of all binaries side by side; nobody has to have it.
+fn has_nextest() -> bool {
+    let mut command = Command::new("cargo");
+    command.args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.current_dir(project()).status().is_ok_and(|status| status.success())
+}
+
+/// Runs cargo with what tests want to know.
+fn tests(arguments: &[&str], program: Option<&str>) -> Outcome {
+    let pythons = [peers::python(), peers::cfa_python(), peers::cf_python()];
+    let pythons = pythons.map(|python| python.to_string_lossy().into_owned());
+    let names = ["NCIRRUS_PEERS_PYTHON", "NCIRRUS_CFA_PYTHON", "NCIRRUS_CF_PYTHON"];
+    let mut environment: Vec<_> = names.into_iter().zip(pythons.iter().map(String::as_str)).collect();
+    environment.extend(program.map(|program| ("NCIRRUS_BINARY", program)));
+    run::command("cargo", arguments, &environment)
+}
+
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project().join("target"), PathBuf::from)
+}
