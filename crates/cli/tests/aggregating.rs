@@ -1,10 +1,10 @@
 //! Aggregations as a user types them.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn run(arguments: &[&str], folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).current_dir(folder).output().unwrap()
+    crate::program::command().args(arguments).current_dir(folder).output().unwrap()
 }
 
 fn ncirrus(arguments: &[&str], folder: &Path) -> String {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 fn ncirrus(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).output().unwrap();
+    let output = crate::program::command().args(arguments).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
     String::from_utf8(output.stdout).unwrap()
@@ -159,7 +159,7 @@ fn a_killed_copy_leaves_nothing_that_stops_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let to = at(folder.path(), "a.zarr");
     for wait in [0, 1, 2, 4, 8] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_ncirrus"))
+        let mut child = crate::program::command()
             .args(["copy", "-q", "-c", "time/1,lat/1,lon/1", "--overwrite", &example(), &to])
             .spawn()
             .unwrap();
@@ -179,7 +179,7 @@ fn a_killed_copy_leaves_nothing_that_stops_the_next() {
 /// `filters` with plugins from that path.
 #[cfg(all(unix, feature = "plugins"))]
 fn filters(arguments: &[&str], plugins: &Path) -> std::process::Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ncirrus"));
+    let mut command = crate::program::command();
     command.arg("filters").args(arguments).env("HDF5_PLUGIN_PATH", plugins).output().unwrap()
 }
 
@@ -260,7 +260,7 @@ fn a_reference_file_is_written_and_opened() {
     };
     assert_eq!(sum(&refs), sum(&example()));
     assert!(ncirrus(&["info", &refs]).contains("sst"));
-    let again = Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(["reference", &example(), &refs]).output();
+    let again = crate::program::command().args(["reference", &example(), &refs]).output();
     assert!(String::from_utf8_lossy(&again.unwrap().stderr).contains("exists already"));
     ncirrus(&["reference", "-f", "--inline-threshold", "0", &example(), &refs]);
 }

@@ -1,10 +1,10 @@
 //! Bad input: one line with the object and a hint, an exit code that is not 0, nothing written, no panic.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn ncirrus(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).output().unwrap()
+    crate::program::command().args(arguments).output().unwrap()
 }
 
 /// Runs a command that must fail as said; returns its one line.
@@ -259,7 +259,7 @@ fn no_command_shows_a_password_or_a_query() {
 #[test]
 fn output_that_nobody_reads_is_no_error_and_a_full_disk_is() {
     let run = |arguments: &[&str], output: std::process::Stdio| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ncirrus"));
+        let mut command = crate::program::command();
         command.args(arguments).stdout(output).stderr(std::process::Stdio::piped());
         let output = command.spawn().unwrap().wait_with_output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())

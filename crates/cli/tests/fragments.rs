@@ -3,10 +3,10 @@
 use ncirrus_testkit::corpus::corpus;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn ncirrus(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).output().unwrap()
+    crate::program::command().args(arguments).output().unwrap()
 }
 
 fn text(output: &[u8]) -> String {

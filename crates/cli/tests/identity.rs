@@ -1,7 +1,7 @@
 //! `whoami` and `config`: what is told, and that nothing secret is.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use tempfile::TempDir;
 
 const TOML: &str = "memory = \"1G\"\nmistake = 1\n[hosts.lab]\nurl = \"http://127.0.0.1:1\"\n\
@@ -21,7 +21,7 @@ fn home() -> TempDir {
 
 /// Runs the command with nothing but a home folder, and some variables.
 fn run(home: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ncirrus"));
+    let mut command = crate::program::command();
     command.env_clear().env("HOME", home).envs(variables.iter().copied()).current_dir(home);
     let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();
     let all = format!("{}{}", text(&output.stdout), text(&output.stderr));

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Serves the example; the first answer is that the server is busy.
 fn serve() -> String {
@@ -29,7 +29,7 @@ fn serve() -> String {
 }
 
 fn ncirrus(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ncirrus"));
+    let mut command = crate::program::command();
     command.args(arguments).env_remove("NCTRACING").envs(variables.iter().copied());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -2,10 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn ncirrus(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ncirrus")).args(arguments).output().unwrap()
+    crate::program::command().args(arguments).output().unwrap()
 }
 
 fn says(output: &Output) -> String {
@@ -117,7 +117,7 @@ fn no_secret_is_told() {
         &["clean", "s3://bucket/data"],
         &["--trace", "info", "s3://bucket/data"],
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_ncirrus"))
+        let output = crate::program::command()
             .args(arguments)
             .env("AWS_ENDPOINT_URL", &server)
             .env("AWS_REGION", "us-east-1")

@@ -5,5 +5,6 @@ mod commands;
 mod errors;
 mod fragments;
 mod identity;
+mod program;
 mod trace;
 mod upkeep;
