@@ -2,6 +2,10 @@
 //! references, filters. One binary, so that the whole stack is linked once.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+#[path = "support/checked.rs"]
+mod checked;
+#[path = "../../hdf5/src/checksum.rs"]
+mod checksum;
 #[path = "support/far.rs"]
 mod far;
 #[path = "support/fixtures.rs"]
@@ -44,4 +48,5 @@ mod plugins;
 mod quantize;
 mod realdata;
 mod references;
+mod repairs;
 mod round_trips;

@@ -33,16 +33,25 @@ pub(super) fn of_resolved(view: &dyn View, file: &File, resolved: &Resolved) -> 
 }
 
 /// The datatype in these bytes, and how many of them it takes.
+///
+/// What cannot be read as it says it is may be from a miscompiled build of ours (`docs/correctness.md`): compounds of
+/// version 1 with the members of version 3. No type of version 1 that can be read is taken for one.
 fn nested_datatype(bytes: &[u8], sizes: Sizes, limits: &Limits) -> Result<(Datatype, usize)> {
-    let mut parser = Parser { cursor: Cursor::new(bytes, "datatype"), sizes, limits };
-    let datatype = parser.datatype(1)?;
-    Ok((datatype, parser.cursor.position()))
+    let parse = |mislabelled| {
+        let cursor = Cursor::new(bytes, "datatype");
+        let mut parser = Parser { cursor, sizes, limits, mislabelled };
+        let datatype = parser.datatype(1)?;
+        Ok((datatype, parser.cursor.position()))
+    };
+    parse(false).or_else(|error| parse(true).map_err(|_| error))
 }
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
     sizes: Sizes,
     limits: &'a Limits,
+    /// Whether compounds of version 1 are such of version 3.
+    mislabelled: bool,
 }
 
 /// What every datatype starts with.

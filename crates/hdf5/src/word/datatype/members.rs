@@ -7,7 +7,10 @@ use ncirrus_layout::{Error, Result};
 use std::collections::HashSet;
 
 impl Parser<'_> {
-    pub(super) fn compound(&mut self, head: Head) -> Result<Class> {
+    pub(super) fn compound(&mut self, mut head: Head) -> Result<Class> {
+        if self.mislabelled && head.version == 1 {
+            head.version = 3;
+        }
         let members = (0..head.count()).map(|_| self.member(head)).collect::<Result<Vec<_>>>()?;
         check_members(&members, head.byte_len)?;
         Ok(Class::Compound(members.into()))
