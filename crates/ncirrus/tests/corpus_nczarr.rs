@@ -54,6 +54,11 @@ impl Case {
         self.source.as_deref().filter(|_| !self.is_plain())
     }
 
+    /// The text of which a plain Zarr dataset holds the characters as bytes (`nczarr.md` 3.12).
+    fn plain_source(&self) -> Option<&Path> {
+        self.source.as_deref().filter(|_| self.id.starts_with("pure-by-netcdf-4.9.0/"))
+    }
+
     /// The same dataset in the second version of Zarr, of one in the third.
     fn twin(&self, cases: &[Case]) -> Option<PathBuf> {
         // These two differ on purpose.
@@ -108,6 +113,9 @@ fn checks(case: &Case, cases: &[Case], session: &ncirrus::Session, sources: &mut
     if let Some(outcome) = case.source().and_then(|source| sources.same(&dataset, source)) {
         checks.push(("source".to_owned(), outcome));
     }
+    if let Some(outcome) = case.plain_source().and_then(|source| sources.same_chars(&dataset, source)) {
+        checks.push(("chars".to_owned(), outcome));
+    }
     if let Some(twin) = case.twin(cases) {
         checks.push(("twin".to_owned(), same_as_twin(&dataset, &open(&twin, session).unwrap())));
     }
@@ -121,4 +129,22 @@ fn checks(case: &Case, cases: &[Case], session: &ncirrus::Session, sources: &mut
         }
     }
     checks
+}
+
+/// zlib's frame around bytes as they are.
+const ABCD_IN_ZLIB: [u8; 15] = [0x78, 1, 1, 4, 0, 0xfb, 0xff, b'a', b'b', b'c', b'd', 0x03, 0xd8, 0x01, 0x8b];
+
+#[test]
+fn compressed_chunks_show_that_a_cell_is_one_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = folder.path().join("a.zarr/c");
+    std::fs::create_dir_all(&array).unwrap();
+    std::fs::write(folder.path().join("a.zarr/.zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+    let metadata = r#"{"zarr_format": 2, "shape": [4], "dtype": "<U1", "chunks": [4], "fill_value": "", "order": "C",
+        "compressor": {"id": "zlib", "level": 1}, "filters": null}"#;
+    std::fs::write(array.join(".zarray"), metadata).unwrap();
+    std::fs::write(array.join("0"), ABCD_IN_ZLIB).unwrap();
+    let dataset = open(&folder.path().join("a.zarr"), &session()).unwrap();
+    let values = crate::support::values(&dataset.variable("c").unwrap()).unwrap();
+    assert_eq!(values, ncirrus::Values::Char(b"abcd".to_vec()));
 }

@@ -20,6 +20,7 @@ mod documents;
 mod extension;
 mod keys;
 mod node;
+mod one_byte;
 mod provenance;
 mod shard;
 mod v2;

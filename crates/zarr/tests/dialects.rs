@@ -301,3 +301,36 @@ fn damaged_documents_of_groups_are_told() {
     assert_eq!(g.fault.as_ref().expect("a fault").kind, FaultKind::Malformed);
     assert!(model.variable_at("/g/v").is_some());
 }
+
+/// Plain Zarr with an array of `<U1`, three cells in a chunk.
+fn one_byte_unicode(properties: &str, chunk: &str) -> MemoryView {
+    let zarray = r#"{"zarr_format": 2, "shape": [3], "dtype": "<U1", "chunks": [3], "fill_value": "",
+        "order": "C", "compressor": null, "filters": null}"#;
+    store(&[
+        (".zgroup", r#"{"zarr_format": 2}"#),
+        (".zattrs", properties),
+        ("c/.zarray", zarray),
+        ("c/.zattrs", r#"{"_ARRAY_DIMENSIONS": ["x"]}"#),
+        ("c/0", chunk),
+    ])
+}
+
+#[test]
+fn one_byte_per_cell_of_u1_is_char_whoever_wrote_it() {
+    let text = "a\0\0\0b\0\0\0c\0\0\0";
+    let by = |version: &str| format!(r#"{{"_NCProperties": "version=2,netcdf={version},nczarr=2.0.0"}}"#);
+    for (properties, chunk, ty) in [
+        ("{}".to_owned(), "abc", Atomic::Char),
+        ("{}".to_owned(), text, Atomic::String),
+        (by("4.9.2"), "abc", Atomic::Char),
+        (by("4.9.2"), text, Atomic::String),
+        (by("4.9.0"), "abc", Atomic::Char),
+        (by("4.8.1"), text, Atomic::Char),
+    ] {
+        let view = one_byte_unicode(&properties, chunk);
+        let (catalog, model) = open(&view);
+        assert_eq!(variable(&model, "/c").ty, TypeRef::Atomic(ty), "{properties} {chunk:?}");
+        let source = catalog.source(&view, model.variable_at("/c").expect("there")).expect("a source");
+        assert_eq!(source.stored == StoredType::Char, ty == Atomic::Char);
+    }
+}

@@ -60,6 +60,28 @@ impl Sources {
     }
 }
 
+impl Sources {
+    /// Compares the variables of characters with those of the source text; `None` when the programs are not installed
+    /// or there are none.
+    pub(crate) fn same_chars(&mut self, dataset: &Dataset, source: &Path) -> Option<Result<(), String>> {
+        let expected = self.0.entry(source.to_path_buf()).or_insert_with(|| dump_of(source)).clone()?;
+        let declared = expected.lines().filter_map(|line| line.trim().strip_prefix("char "));
+        let names: Vec<&str> = declared.filter_map(|rest| rest.split(['(', ' ']).next()).collect();
+        let got = cdl_of(dataset, NAME, |_| ()).map(|(text, _)| text).map_err(|error| format!("{error:?}"));
+        let same = |got: String| {
+            names.iter().try_for_each(|name| difference(data_of(&expected, name), data_of(&got, name)))
+        };
+        (!names.is_empty()).then(|| got.and_then(same))
+    }
+}
+
+/// What a dump has of a variable's data.
+fn data_of<'a>(cdl: &'a str, name: &str) -> &'a str {
+    let (_, data) = cdl.split_once("\ndata:\n").unwrap_or_default();
+    let rest = data.split_once(&format!("\n {name} =")).map_or("(none)", |(_, rest)| rest);
+    rest.split_once(" ;\n").map_or(rest, |(values, _)| values)
+}
+
 const NAME: &str = "source";
 
 fn dump_of(source: &Path) -> Option<String> {

@@ -51,7 +51,7 @@ pub(super) fn assemble(
     let mut assembly = Assembly {
         model: Model::new(),
         dialect: dataset.dialect,
-        rules: rules(dataset.dialect, provenance.is_netcdf()),
+        rules: rules(dataset.dialect, &provenance),
         provenance,
         repairs: !options.no_repairs,
         limits,

@@ -54,6 +54,8 @@ pub(super) struct ArrayNode {
     pub(super) attributes: Holder,
     /// What NCZarr says about it.
     pub(super) info: Option<ArrayInfo>,
+    /// Whether its `<U1` is char: a chunk has one byte per cell (`nczarr.md` 3.12).
+    pub(super) has_one_byte_cells: bool,
 }
 
 /// What NCZarr says about an array (`nczarr.md` 3.5, 6.3).
@@ -244,6 +246,12 @@ impl GroupNode {
                 Node::Nothing => {}
             }
         }
+    }
+
+    /// Calls `act` on each array of the group and below it.
+    pub(super) fn each_array<'a>(&'a mut self, act: &mut dyn FnMut(&'a mut ArrayNode)) {
+        self.arrays.iter_mut().for_each(&mut *act);
+        self.groups.iter_mut().for_each(|group| group.each_array(act));
     }
 
     /// Whether any array of the group or below it satisfies `test`.

@@ -36,6 +36,11 @@ impl Provenance {
         self.netcdf.is_some_and(|version| ([4, 8, 0]..=[4, 9, 2]).contains(&version))
     }
 
+    /// Whether `<U1` is char with one byte per cell: 4.9.0 and earlier, in plain Zarr, too (3.12).
+    pub(super) fn has_one_byte_unicode(&self) -> bool {
+        self.netcdf.is_some_and(|version| version <= [4, 9, 0])
+    }
+
     /// Whether fill cells of partly written big-endian chunks are little-endian: 4.9.3 and later.
     pub(super) fn swaps_all_but_fill(&self) -> bool {
         self.netcdf.is_some_and(|version| version >= [4, 9, 3])
@@ -61,6 +66,9 @@ mod tests {
     fn faults_of_writers_are_known_by_version() {
         let old = by("version=2,netcdf=4.9.2,nczarr=2.0.0");
         assert!(old.never_swaps() && !old.swaps_all_but_fill());
+        assert!(
+            !old.has_one_byte_unicode() && by("version=2,netcdf=4.9.0,nczarr=2.0.0").has_one_byte_unicode()
+        );
         let new = by("version=2,netcdf=4.10.2-development,nczarr=2.0.0");
         assert!(!new.never_swaps() && new.swaps_all_but_fill());
         let other = by("version=2,ncirrus=0.1.0");

@@ -1,10 +1,12 @@
 //! The walk over the objects of Zarr v2 and of every NCZarr dialect built on it (`nczarr.md` 2 and 3).
+use super::array::rules;
 use super::documents::{Document, Documents};
 use super::extension;
 use super::node::{
     ArrayInfo, ArrayNode, Dataset, GroupNode, Holder, Member, MemberKind, Node, dimensions, members, names,
     usable,
 };
+use super::one_byte;
 use super::provenance::Provenance;
 use crate::dialect::Dialect;
 use crate::json::Json;
@@ -44,7 +46,9 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
     let mut dialect = bag.dialect();
     let sorts = Provenance::of(&bag.attributes()).is_netcdf_c();
     let walker = Walker { documents, dialect, sorts, names_members: bag.names_members() };
-    let root = walker.root(&bag, documents.unnamed_children("", bag.names_members()))?;
+    let mut root = walker.root(&bag, documents.unnamed_children("", bag.names_members()))?;
+    let rules = rules(dialect, &Provenance::of(&root.attributes));
+    one_byte::find(documents.view, &mut root, rules)?;
     let is_named = |array: &ArrayNode| array.attributes.find(ARRAY_DIMENSIONS).is_some();
     if root.any_array(&is_named) {
         dialect = match dialect {
@@ -192,6 +196,7 @@ impl Walker<'_> {
             metadata,
             attributes: bag.attributes(),
             info: bag.array_info(),
+            has_one_byte_cells: false,
         }
     }
 

@@ -115,6 +115,7 @@ impl Walker<'_> {
                     metadata: Err(error),
                     attributes,
                     info: None,
+                    has_one_byte_cells: false,
                 }))
             }
         };
@@ -144,7 +145,8 @@ impl Walker<'_> {
         let attributes = attributes(json);
         let info = attributes.find(ARRAY).and_then(ArrayInfo::parse);
         let prefix = self.documents.object(path);
-        ArrayNode { name: name.to_owned(), prefix, metadata: Ok(Arc::clone(json)), attributes, info }
+        let (name, metadata) = (name.to_owned(), Ok(Arc::clone(json)));
+        ArrayNode { name, prefix, metadata, attributes, info, has_one_byte_cells: false }
     }
 }
 

@@ -66,7 +66,7 @@ impl Assembly<'_> {
     /// Type, chunks and codecs.
     fn describe(&mut self, group: GroupId, node: &ArrayNode, shape: &[u64]) -> Result<Described> {
         let json = node.metadata.as_ref().map_err(Clone::clone)?;
-        let mut metadata = array::describe(json, shape, self.rules, self.limits)?;
+        let mut metadata = array::describe(json, shape, node.text_rules(self.rules), self.limits)?;
         let stored = metadata.data_type.stored.clone();
         let (ty, stored) = match extension::array_type(&self.model, &node.attributes, &stored)? {
             Some(known) => known,

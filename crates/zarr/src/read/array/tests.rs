@@ -10,7 +10,7 @@ fn json(text: &str) -> Json {
 
 fn read(text: &str) -> Result<ArrayMetadata> {
     let (json, limits) = (json(text), Limits::default());
-    let rules = rules(crate::Dialect::Attributes, true);
+    let rules = rules(crate::Dialect::Attributes, &crate::read::provenance::Provenance::default());
     describe(&json, &shape(&json, &limits)?, rules, &limits)
 }
 

@@ -4,12 +4,16 @@ use crate::chunk_key::{ChunkKeys, Separator};
 use crate::dialect::Dialect;
 use crate::dtype::v2::{TextRules, parse};
 use crate::json::Json;
+use crate::read::provenance::Provenance;
 use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::CodecSpec;
 
 /// What one byte of text means in a dataset (`nczarr.md` 3.12).
-pub(in crate::read) fn rules(dialect: Dialect, by_netcdf: bool) -> TextRules {
-    TextRules { big_s1_is_char: dialect.is_nczarr() || by_netcdf, u1_is_char: dialect.has_one_byte_unicode() }
+pub(in crate::read) fn rules(dialect: Dialect, provenance: &Provenance) -> TextRules {
+    TextRules {
+        big_s1_is_char: dialect.is_nczarr() || provenance.is_netcdf(),
+        u1_is_char: dialect.has_one_byte_unicode() || provenance.has_one_byte_unicode(),
+    }
 }
 
 pub(super) fn describe(json: &Json, shape: &[u64], rules: TextRules) -> Result<ArrayMetadata> {
