@@ -4,9 +4,10 @@ use crate::detect::hide_own;
 use crate::index::Index;
 use crate::subject::{Inner, Subject};
 use ncirrus_layout::{
-    Aggregation, ByteOrder, Catalog, Error, Layout, Result, Source, Step, StoredType, View, Writing, both,
+    Aggregation, ByteOrder, Catalog, Error, Layout, Result, Source, Step, StoredType, Tile, TileIndex,
+    TileSource, View, Writing, both,
 };
-use ncirrus_model::{Atomic, Attributes, Model, NodeId, TypeRef, VarId};
+use ncirrus_model::{Atomic, Attributes, Model, NodeId, Region, TypeRef, Values, VarId};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -17,6 +18,8 @@ pub(crate) struct AggregateCatalog {
     /// The model that the reader sees.
     pub(crate) model: Arc<Model>,
     pub(crate) variables: HashMap<VarId, Aggregated>,
+    /// Variables that should be scalars, and what their missing elements hold.
+    pub(crate) misshapen: HashMap<VarId, Values>,
     pub(crate) warnings: Vec<String>,
     pub(crate) summary: String,
 }
@@ -96,6 +99,17 @@ impl Catalog for AggregateCatalog {
 
     fn source(&self, view: &dyn View, variable: VarId) -> Step<Source> {
         self.fault(variable)?;
+        if let Some(fill) = self.misshapen.get(&variable) {
+            let (stored, resolver) = self.stored(view, variable)?;
+            return Ok(Source {
+                layout: Layout::Mosaic { tiles: Arc::new(Nowhere) },
+                stored,
+                extent: self.model.shape(variable),
+                fill: fill.clone(),
+                resolver,
+                swapped_fill: false,
+            });
+        }
         match self.variables.get(&variable) {
             Some(found) => self.aggregated(view, found),
             None => self.inner.catalog.source(view, variable),
@@ -126,6 +140,16 @@ impl Catalog for AggregateCatalog {
 
     fn writing(&self) -> Option<Arc<dyn Writing>> {
         None
+    }
+}
+
+/// A variable of which nothing lies anywhere.
+#[derive(Debug)]
+struct Nowhere;
+
+impl TileIndex for Nowhere {
+    fn tiles(&self, _: &dyn View, region: &Region) -> Step<Vec<Tile>> {
+        Ok(vec![Tile { region: region.clone(), source: TileSource::Missing }])
     }
 }
 

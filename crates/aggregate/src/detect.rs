@@ -32,6 +32,8 @@ pub(crate) struct Finds {
     pub(crate) aggregated: Vec<Found>,
     /// Variables that only hold data for aggregated ones (CFA-0.4).
     pub(crate) private: Vec<VarId>,
+    /// Those that say that they are aggregated and are no scalars, with their attributes.
+    pub(crate) misshapen: Vec<(VarId, Attributes)>,
 }
 
 /// Attributes that describe aggregation, and are not for the reader.
@@ -51,7 +53,7 @@ pub(crate) fn detect(view: &dyn View, inner: &Inner, lenient: bool) -> Step<Find
     let (scalars, arrays): (Vec<VarId>, Vec<VarId>) = model.variables().into_iter().partition(is_scalar);
     let mut finds = Finds::default();
     for (id, attributes) in readable(view, inner, &scalars)? {
-        finds.add(id, attributes, |scheme| scheme);
+        finds.add(id, attributes);
     }
     let is_at_hand = |id: &VarId| {
         model.variable(*id).is_some_and(|variable| matches!(variable.attributes, AttributeState::Known(_)))
@@ -61,25 +63,25 @@ pub(crate) fn detect(view: &dyn View, inner: &Inner, lenient: bool) -> Step<Find
     for (id, attributes) in readable(view, inner, &arrays)? {
         if role(&attributes).as_deref() == Some("cfa_private") {
             finds.private.push(id);
-        } else if !lenient {
-            finds.add(id, attributes, |_| Err(Error::malformed("an aggregated variable that is no scalar")));
+        } else if !lenient && scheme(&attributes).is_some() {
+            finds.misshapen.push((id, attributes));
         }
     }
     Ok(finds)
 }
 
 impl Finds {
-    fn add(
-        &mut self,
-        variable: VarId,
-        mut attributes: Attributes,
-        judge: impl Fn(Result<Scheme>) -> Result<Scheme>,
-    ) {
+    /// Whether nothing is aggregated.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.aggregated.is_empty() && self.misshapen.is_empty()
+    }
+
+    fn add(&mut self, variable: VarId, mut attributes: Attributes) {
         if role(&attributes).as_deref() == Some("cfa_private") {
             self.private.push(variable);
         } else if let Some(scheme) = scheme(&attributes) {
             hide_own(&mut attributes);
-            self.aggregated.push(Found { variable, attributes, scheme: judge(scheme) });
+            self.aggregated.push(Found { variable, attributes, scheme });
         }
     }
 }
@@ -116,6 +118,11 @@ fn scheme(attributes: &Attributes) -> Option<Result<Scheme>> {
             (None, None) => Err(Error::malformed("a cfa_variable with neither cfa_group nor cfa_array")),
         }
     })
+}
+
+/// Whether attributes are those of an aggregated variable, well described or not.
+pub fn says_aggregated(attributes: &Attributes) -> bool {
+    scheme(attributes).is_some()
 }
 
 /// Removes the attributes that describe aggregation.

@@ -25,6 +25,8 @@ mod testing;
 mod touched;
 pub mod write;
 
+pub use detect::says_aggregated;
+
 use ncirrus_layout::{Catalog, ObjectId, OpenOptions, Overlay, Step, View};
 use std::sync::Arc;
 use subject::{Choices, Inner};
@@ -50,7 +52,7 @@ impl Overlay for AggregateOverlay {
         }
         let inner = Inner { catalog: Arc::clone(catalog), model: catalog.tree(view)? };
         let finds = detect::detect(view, &inner, options.lenient)?;
-        if finds.aggregated.is_empty() {
+        if finds.is_empty() {
             return Ok(None);
         }
         let substitutions = options.substitutions.iter();

@@ -51,7 +51,8 @@ pub(crate) fn overlay(
             variables.insert(id, Aggregated { subject, description, index: OnceLock::new() });
         }
     }
-    Ok(overlay.finish(variables, finds.private))
+    let misshapen = overlay.misshapen(&finds.misshapen);
+    Ok(AggregateCatalog { misshapen, ..overlay.finish(variables, finds.private) })
 }
 
 /// What a type that the dataset defines has where nothing was written: the scalar that stands for the variable tells.
@@ -176,6 +177,25 @@ impl Overlay<'_> {
         }
     }
 
+    /// Tells of variables that should be scalars (cfa.md 5.1), and what their elements, all missing, hold.
+    fn misshapen(&mut self, found: &[(VarId, Attributes)]) -> HashMap<VarId, Values> {
+        let mut fills = HashMap::new();
+        for (id, attributes) in found {
+            let Some(variable) = self.inner.model.variable(*id) else { continue };
+            let names = variable.dims.iter().filter_map(|dim| self.inner.model.dimension(*dim));
+            let names: Vec<&str> = names.map(|dim| dim.name.as_str()).collect();
+            self.warnings.push(format!(
+                "{} is aggregated but no scalar (it lies along {}): its values are missing",
+                self.inner.model.variable_path(*id),
+                names.join(", ")
+            ));
+            if let Ok(fill) = missing_value(attributes, variable.ty, variable.fill_value()) {
+                fills.insert(*id, fill);
+            }
+        }
+        fills
+    }
+
     fn finish(mut self, variables: HashMap<VarId, Aggregated>, private: Vec<VarId>) -> AggregateCatalog {
         let mut hidden = private;
         let mut groups = Vec::new();
@@ -191,6 +211,7 @@ impl Overlay<'_> {
             inner: self.inner,
             model: Arc::new(self.model),
             variables,
+            misshapen: HashMap::new(),
             warnings: self.warnings,
             summary,
         }

@@ -135,11 +135,19 @@ fn a_broken_variable_leaves_the_others_readable() {
 }
 
 #[test]
-fn an_aggregated_variable_with_dimensions_is_refused() {
-    let master = simple().var("w(x)", Values::Float(vec![0.0])).text("w", "aggregated_dimensions", "x");
-    let error = master.open().source("w").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Malformed);
-    assert!(error.message().contains("no scalar"), "{error}");
+fn an_aggregated_variable_with_dimensions_has_missing_values_and_is_told() {
+    let values = Values::Float(vec![0.0; 6]);
+    let master = simple().var("w(x)", values.clone()).text("w", "aggregated_dimensions", "x");
+    let opened = master.open();
+    let tiles = opened.all("w").unwrap();
+    assert!(!tiles.is_empty() && tiles.iter().all(|tile| tile.source == TileSource::Missing), "{tiles:?}");
+    assert_eq!(
+        opened.catalog.warnings(),
+        ["/w is aggregated but no scalar (it lies along x): its values are missing"]
+    );
+    // Also where nothing else is aggregated.
+    let alone = Master::new().dims("x=6").var("w(x)", values).text("w", "aggregated_dimensions", "x");
+    assert_eq!(alone.open().catalog.warnings().len(), 1);
 }
 
 #[test]
