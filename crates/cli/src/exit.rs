@@ -1,14 +1,20 @@
 //! Exit codes: one per kind of error, so that scripts can tell them apart.
-use ncirrus::ErrorKind;
+use ncirrus::{ErrorKind, LeftOut};
 use std::process::ExitCode;
 
 /// What `--help` says of them.
-pub(crate) const HELP: &str = "Exit codes: 0 done; 1 done, but some member could not be read; 2 wrong usage; \
+pub(crate) const HELP: &str = "Exit codes: 0 done; 1 done, but something was left out or could not be read, which standard error tells; 2 wrong usage; \
 3 not found; 4 access denied; 5 damaged data; 6 not supported; 7 the target exists or changed; 8 input or output \
 failed; 9 over a limit; 10 an error inside ncirrus.";
 
-/// Done, but some member could not be read.
+/// Done, but something was left out or could not be read.
 pub(crate) const PARTIAL: u8 = 1;
+
+/// The exit code of what was done, after telling all that was left out of it.
+pub(crate) fn after(done: ExitCode, left_out: &[LeftOut]) -> ExitCode {
+    left_out.iter().for_each(crate::hint::tell);
+    if left_out.is_empty() { done } else { ExitCode::from(PARTIAL) }
+}
 
 /// The exit code of an error.
 pub(crate) fn code(kind: ErrorKind) -> ExitCode {

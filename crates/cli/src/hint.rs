@@ -15,6 +15,12 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     exit::code(error.kind())
 }
 
+/// As [`report`], with a hint of the command's own.
+pub(crate) fn report_with(error: &Error, hint: &str) -> ExitCode {
+    tell(format_args!("{error}; hint: {hint}"));
+    exit::code(error.kind())
+}
+
 /// Prints what the user should know besides.
 pub(crate) fn notes(notes: &[String]) {
     for note in notes {

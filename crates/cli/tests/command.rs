@@ -5,6 +5,7 @@ mod commands;
 mod errors;
 mod fragments;
 mod identity;
+mod left_out;
 mod program;
 mod trace;
 mod upkeep;

@@ -32,7 +32,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{Copied, CopyPlan, copy_selection, copy_variable, plan_copy};
+pub use copy::{Copied, CopyPlan, Skipped, copy_around_damage, copy_selection, copy_variable, plan_copy};
 pub use encoded::EncodedChunk;
 
 use crate::dataset::Dataset;

@@ -31,7 +31,7 @@ pub use relocate::{Relocation, Renamed, relocate};
 pub use split::{DEFAULT_SIZE, SplitOptions, SplitReport, split};
 pub use writer::{AggregationWriter, NewVariable, WriterOptions};
 
-use crate::{Result, Session};
+use crate::{LeftOut, Result, Session};
 
 /// How files are put together.
 #[derive(Clone)]
@@ -68,8 +68,10 @@ pub struct Aggregation {
     pub stored: Vec<String>,
     /// Why the files do not fit each other, each with a file's name.
     pub problems: Vec<String>,
-    /// What is odd but no obstacle: gaps, variables that are left out.
+    /// What is odd but no obstacle: gaps.
     pub notes: Vec<String>,
+    /// What the files have and the aggregation has not: what cannot be read, and variables that the first file lacks.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Makes an aggregation of files. Nothing is written before all of them were looked at and found to fit each other.

@@ -3,7 +3,7 @@ use crate::copy::Pair;
 use crate::dataset::{Dataset, State};
 use crate::variable::ShowFragments;
 use crate::{Atomic, Error, Result, Selection, Values, Variable};
-use ncirrus_engine::{FragmentCheck, FragmentInfo, Plan, StoredChunk};
+use ncirrus_engine::{FragmentCheck, FragmentInfo, Plan, Skipped, StoredChunk};
 use ncirrus_layout::{Aggregation, Source, Tile};
 use ncirrus_model::{Attributes, Model, NodeId, Region, VarId};
 use ncirrus_store::Staged;
@@ -170,8 +170,14 @@ impl Dataset {
         source: &Self,
         pair: &Pair,
         progress: &(dyn Fn(u64) + Sync),
+        skipped: Option<&(dyn Fn(Skipped) + Sync)>,
     ) -> Result<()> {
-        self.copy_from_to(source, pair, pair.var, progress)
+        let Some(skipped) = skipped else { return self.copy_from_to(source, pair, pair.var, progress) };
+        let open = self.open_for_writing()?;
+        let (from, to) = ((source.reader()?, pair.var), (&open.writer, pair.var));
+        let (selection, quantize) = (&pair.selection, pair.quantize);
+        let copying = ncirrus_engine::copy_around_damage(from, selection, to, quantize, progress, skipped);
+        self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }
 
     /// As [`copy_from`](Self::copy_from), to a variable of another id.

@@ -2,6 +2,7 @@
 mod blueprint;
 mod choice;
 mod chunking;
+mod damage;
 mod dry_run;
 mod filtering;
 
@@ -11,13 +12,14 @@ pub use filtering::{FilterRule, QuantizeRule};
 
 use crate::create::CreateOptions;
 use crate::select::VariableSelect;
-use crate::{CodecSpec, Dataset, Result, Session};
+use crate::{CodecSpec, Dataset, LeftOut, Result, Session};
 use blueprint::Blueprint;
 pub(crate) use blueprint::{Pair, make_attributes_classic};
-use ncirrus_engine::Writer;
+use ncirrus_engine::{Skipped, Writer};
 use ncirrus_model::Model;
 use ncirrus_store::check_apart;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Choices for [`copy`].
 #[derive(Default)]
@@ -42,6 +44,8 @@ pub struct CopyOptions<'a> {
     pub groups: Vec<String>,
     /// Copy only these boxes, with their coordinates.
     pub select: Vec<VariableSelect>,
+    /// Chunks that cannot be decoded become fill, and are reported; else the copy fails at the first one.
+    pub skip_damaged: bool,
     /// Unlimited dimensions become fixed.
     pub fix_unlimited: bool,
     /// Called as elements are copied.
@@ -72,14 +76,25 @@ pub struct Progress<'a> {
 }
 
 /// What a copy did.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct CopyReport {
     /// Variables copied.
     pub variables: usize,
     /// Elements copied.
     pub elements: u64,
-    /// What could not be carried over and why: members the source cannot give, and losses the target forces.
+    /// Members that the source cannot give.
+    pub left_out: Vec<LeftOut>,
+    /// Chunks that could not be decoded and became fill, where that was wanted.
+    pub skipped: Vec<Skipped>,
+    /// Filters that were left out as wanted, and why.
     pub losses: Vec<String>,
+}
+
+impl CopyReport {
+    /// Whether all data and attributes of what was to be copied are in the copy.
+    pub fn is_complete(&self) -> bool {
+        self.left_out.is_empty() && self.skipped.is_empty()
+    }
 }
 
 /// Copies a dataset to `target`, which appears whole or not at all. Memory is bounded by the session's budget.
@@ -107,7 +122,8 @@ pub(crate) fn copy_without(
 ) -> Result<CopyReport> {
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
     check_apart(source.url(), target, create.resolve(target, session.settings())?.shape(), &session.stores)?;
-    let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, left_out, &create)?;
+    let Blueprint { mut model, pairs, left_out } = Blueprint::draw(source, options, left_out, &create)?;
+    let mut losses = Vec::new();
     let copy = Dataset::create_with(target, &create, session)?;
     if options.drop_filters {
         drop_filters(&copy.open_for_writing()?.writer, &mut model, &mut losses)?;
@@ -117,19 +133,25 @@ pub(crate) fn copy_without(
         Ok(())
     })?;
     let total = pairs.iter().map(Pair::element_count).sum();
-    let mut report = CopyReport { losses, ..CopyReport::default() };
+    let mut report = CopyReport { left_out, losses, ..CopyReport::default() };
     let done = AtomicU64::new(0);
+    let skipped = Mutex::new(Vec::new());
+    let skip =
+        |part: Skipped| damage::note(&mut skipped.lock().unwrap_or_else(PoisonError::into_inner), part);
+    let skip: Option<&(dyn Fn(Skipped) + Sync)> = options.skip_damaged.then_some(&skip);
     for pair in &pairs {
-        copy.copy_from(source, pair, &|elements| {
+        let progress = |elements| {
             let done = done.fetch_add(elements, Ordering::Relaxed) + elements;
             if let Some(progress) = options.progress {
                 progress(Progress { variable: &pair.path, done, total });
             }
-        })?;
+        };
+        copy.copy_from(source, pair, &progress, skip)?;
         report.variables += 1;
         report.elements += pair.element_count();
     }
     copy.close()?;
+    report.skipped = skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(report)
 }
 

@@ -22,6 +22,8 @@ struct Inner {
     name: String,
     url: String,
     state: State,
+    /// Whether aggregated variables are shown as such, and checked.
+    shows_aggregations: bool,
     complete: Mutex<Option<Arc<Model>>>,
 }
 
@@ -60,7 +62,8 @@ impl Dataset {
         }
         let dataset =
             session.engine.block_on(session.engine.open_opened(&opened, &session.drivers, &options))?;
-        Ok(Self::new(session, url, opened.name, State::Reading(dataset)))
+        let inner = Self::new(session, url, opened.name, State::Reading(dataset));
+        Ok(Self(Arc::new(Inner { shows_aggregations: !options.raw && !options.lenient, ..inner })))
     }
 
     /// Creates a dataset of the kind that the URL's mode or the name's ending tells, in a session of its own.
@@ -126,12 +129,13 @@ impl Dataset {
     fn writing(session: &Session, url: &str, writer: Writer, staged: Staged, kind: &'static str) -> Self {
         let name = staged.name.clone();
         let (staged, closed) = (Mutex::new(Some(staged)), AtomicBool::new(false));
-        Self::new(session, url, name, State::Writing(Box::new(Writing { writer, staged, closed, kind })))
+        let state = State::Writing(Box::new(Writing { writer, staged, closed, kind }));
+        Self(Arc::new(Self::new(session, url, name, state)))
     }
 
-    fn new(session: &Session, url: &str, name: String, state: State) -> Self {
+    fn new(session: &Session, url: &str, name: String, state: State) -> Inner {
         let (session, url) = (session.clone(), url.to_owned());
-        Self(Arc::new(Inner { session, name, url, state, complete: Mutex::default() }))
+        Inner { session, name, url, state, shows_aggregations: false, complete: Mutex::default() }
     }
 
     /// The root group.
@@ -220,6 +224,11 @@ impl Dataset {
     /// Whether it is an HDF5 file.
     pub(crate) fn is_hdf5(&self) -> bool {
         matches!(&self.0.state, State::Reading(dataset) if dataset.driver().name() == "hdf5")
+    }
+
+    /// Whether aggregated variables are shown as such, and checked.
+    pub(crate) fn shows_aggregations(&self) -> bool {
+        self.0.shows_aggregations
     }
 
     /// Facts about the storage, such as the dialect: name and value.

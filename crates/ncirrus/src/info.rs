@@ -1,6 +1,6 @@
 //! A summary of a dataset for people and programs.
 use crate::dump::codec_text;
-use crate::{CodecSpec, Dataset, Model, Result, Selection, Storage, TypeRef, Values};
+use crate::{CodecSpec, Dataset, LeftOut, Model, Result, Selection, Storage, TypeRef, Values};
 use ncirrus_codec::{Element, names};
 use ncirrus_engine::{FragmentInfo, FragmentKind};
 use ncirrus_model::{CodecSpace, GroupId, VarId};
@@ -18,6 +18,8 @@ pub struct Info {
     pub facts: Vec<(&'static str, String)>,
     /// Things that were repaired or ignored on opening.
     pub warnings: Vec<String>,
+    /// What cannot be read, or is nothing that netCDF knows.
+    pub left_out: Vec<LeftOut>,
     /// The groups, the root first.
     pub groups: Vec<GroupInfo>,
 }
@@ -93,6 +95,7 @@ pub fn info(dataset: &Dataset) -> Result<Info> {
         kind: dataset.kind(),
         facts: dataset.facts(),
         warnings: dataset.warnings(),
+        left_out: dataset.left_out()?,
         groups: model.walk().into_iter().filter_map(|id| group_info(dataset, &model, id)).collect(),
     })
 }
@@ -248,6 +251,7 @@ impl Info {
             self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into())).collect();
         serde_json::json!({
             "name": self.name, "url": self.url, "kind": self.kind, "facts": facts, "warnings": self.warnings,
+            "left_out": self.left_out.iter().map(LeftOut::to_json).collect::<Vec<_>>(),
             "groups": self.groups.iter().map(group).collect::<Vec<_>>(),
         })
     }

@@ -25,6 +25,7 @@ mod dump;
 mod element;
 mod group;
 mod info;
+mod left_out;
 pub mod places;
 mod reference;
 mod select;
@@ -42,12 +43,13 @@ pub use dump::{dump, dump_ncml, is_classic, is_classic_model};
 pub use element::Element;
 pub use group::Group;
 pub use info::{FragmentsInfo, GroupInfo, Info, VariableInfo, info, type_name};
+pub use left_out::LeftOut;
 pub use ncirrus_cdl as cdl;
 #[cfg(feature = "plugins")]
 pub use ncirrus_codec::PluginOptions;
 pub use ncirrus_codec::{CodecEntry, Ignored, Origin, Registry};
 pub use ncirrus_engine::{
-    AbsentFragment, CopyPlan, FragmentCheck, FragmentInfo, FragmentKind, Missing, Plan, Statistics,
+    AbsentFragment, CopyPlan, FragmentCheck, FragmentInfo, FragmentKind, Missing, Plan, Skipped, Statistics,
     StoredChunk, convert,
 };
 pub use ncirrus_layout::{
@@ -59,7 +61,7 @@ pub use ncirrus_model::{
     Values,
 };
 pub use ncirrus_store as store;
-pub use reference::{LeftOut, ReferenceOptions, ReferenceReport, write_references};
+pub use reference::{ReferenceOptions, ReferenceReport, write_references};
 pub use select::VariableSelect;
 pub use session::{Probe, Session, SessionBuilder};
 pub use upkeep::{leftovers, removal, remove, remove_leftover};

@@ -7,9 +7,7 @@ mod names;
 mod pieces;
 mod skeleton;
 
-pub use draft::LeftOut;
-
-use crate::{Dataset, Error, OpenOptions, Result, Session};
+use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Session};
 use draft::Draft;
 use json::References;
 use ncirrus_store::{Clobber, Precondition, Scheme, Shape, Uploads, Url};

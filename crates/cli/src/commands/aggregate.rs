@@ -102,7 +102,10 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         false => args.master.options()?,
     };
     let report = prepared.write(&args.target, &master, session)?;
-    if args.quiet { Ok(ExitCode::SUCCESS) } else { print(&report) }
+    match args.quiet {
+        true => Ok(crate::exit::after(ExitCode::SUCCESS, &report.left_out)),
+        false => print(&report),
+    }
 }
 
 /// A folder may hold an older master, too; data that are to be aggregated are not replaced.
@@ -151,5 +154,7 @@ fn print(report: &Aggregation) -> Result<ExitCode> {
         writeln!(out, "stored      {}", report.stored.join(" "))
     };
     super::finish(write())?;
-    Ok(if report.problems.is_empty() { ExitCode::SUCCESS } else { crate::exit::code(ErrorKind::Invalid) })
+    drop(out);
+    let done = crate::exit::after(ExitCode::SUCCESS, &report.left_out);
+    Ok(if report.problems.is_empty() { done } else { crate::exit::code(ErrorKind::Invalid) })
 }

@@ -1,9 +1,10 @@
 //! `ncirrus copy`: any readable dataset to any writable kind and place.
+use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Dialect, Error, FilterRule, Filters,
-    Kind, Progress, QuantizeRule, Result, Session, Structures, VariableSelect,
+    ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Dialect, Error, ErrorKind, FilterRule,
+    Filters, Kind, Progress, QuantizeRule, Result, Session, Skipped, Structures, VariableSelect,
 };
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -76,6 +77,10 @@ pub(crate) struct Args {
     /// Make unlimited dimensions fixed.
     #[arg(short = 'u', long)]
     fixed: bool,
+    /// Go on where chunks cannot be decoded: their elements become fill values, each chunk is told, and the exit code is
+    /// 1. All chunks are decoded, those too that would pass through.
+    #[arg(long)]
+    skip_damaged: bool,
     /// Which HDF5 shall read a netCDF-4 copy: v18 (1.8 and newer) or v110 (1.10 and newer; faster chunk indexes).
     #[arg(long, value_enum, value_name = "VERSION", default_value = "v18")]
     libver: LibraryVersion,
@@ -161,8 +166,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let source = args.reading.open(&args.source, session)?;
     if args.dry_run {
         let plans = ncirrus::plan_copy(&source, &args.target, &options(args)?, session)?;
-        tell(&plans.losses);
-        return super::finish(write!(anstream::stdout().lock(), "{plans}"));
+        let done = super::finish(write!(anstream::stdout().lock(), "{plans}"))?;
+        plans.losses.iter().for_each(crate::hint::tell);
+        return Ok(exit::after(done, &plans.left_out));
     }
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
     let show = |progress: Progress<'_>| {
@@ -173,9 +179,33 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let options = CopyOptions { progress: Some(&show), ..options(args)? };
     let report = ncirrus::copy(&source, &args.target, &options, session);
     bar.finish_and_clear();
-    tell(&report?.losses);
+    let report = match report {
+        Err(error) if is_damaged_chunk(&error) && !args.skip_damaged => {
+            return Ok(crate::hint::report_with(&error, SKIP_HINT));
+        }
+        report => report?,
+    };
+    report.losses.iter().for_each(crate::hint::tell);
+    report.skipped.iter().for_each(tell_skipped);
     super::reading::tell_absent(&source);
-    Ok(ExitCode::SUCCESS)
+    let done = exit::after(ExitCode::SUCCESS, &report.left_out);
+    Ok(if report.is_complete() { done } else { ExitCode::from(exit::PARTIAL) })
+}
+
+const SKIP_HINT: &str = "--skip-damaged goes on, with fill values for each chunk that cannot be decoded; -V copies other variables alone";
+
+/// Whether data of a variable are damaged, as far as other data may be sound.
+fn is_damaged_chunk(error: &Error) -> bool {
+    error.kind() == ErrorKind::Malformed && error.place().path.is_some()
+}
+
+fn tell_skipped(part: &Skipped) {
+    let Skipped { path, chunk, region, error } = part;
+    let place = match chunk {
+        Some(chunk) => format!("chunk {chunk:?}"),
+        None => format!("elements from {:?}, {:?} of them,", region.start, region.count),
+    };
+    crate::hint::tell(format_args!("{path}: {place} cannot be decoded and is fill in the copy: {error}"));
 }
 
 fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
@@ -201,6 +231,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         variables: args.variables.clone(),
         groups: args.groups.clone(),
         select: args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<_>>()?,
+        skip_damaged: args.skip_damaged,
         fix_unlimited: args.fixed,
         progress: None,
     })
@@ -233,10 +264,6 @@ fn parse_codec(text: &str) -> Result<CodecSpec> {
         Ok(serde_json::Value::Object(object)) if object.contains_key("id") => Ok(CodecSpec::V2(object)),
         _ => Err(Error::invalid(format!("{text:?} is not the JSON of a codec; it needs an \"id\""))),
     }
-}
-
-fn tell(losses: &[String]) {
-    losses.iter().for_each(crate::hint::tell);
 }
 
 /// A bar on a terminal; hidden elsewhere.

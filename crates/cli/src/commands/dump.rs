@@ -2,7 +2,7 @@
 use super::{Output, finish};
 use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
-use ncirrus::{Dataset, Result, Session, cdl};
+use ncirrus::{Dataset, LeftOut, Result, Session, cdl};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -95,7 +95,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let options = options(args, &dataset);
     if args.ncml {
         let dumped = ncirrus::dump_ncml(&dataset, &mut out, &options);
-        return out.failed().unwrap_or_else(|| dumped.and_then(|()| finish(out.flush())));
+        let done = out.failed().unwrap_or_else(|| dumped.and_then(|()| finish(out.flush())))?;
+        drop(out);
+        return Ok(exit::after(done, &dataset.left_out()?));
     }
     let dumped = ncirrus::dump(&dataset, &mut out, &options);
     let flushed = out.flush();
@@ -106,10 +108,13 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     drop(out);
     super::reading::tell_absent(&dataset);
     super::reading::tell_odd(&dataset);
-    let faults = &summary.faults;
-    faults.iter().for_each(|(path, reason)| crate::hint::tell(format_args!("{path}: {reason}")));
-    let done = finish(flushed)?;
-    Ok(if faults.is_empty() { done } else { ExitCode::from(exit::PARTIAL) })
+    let mut left_out = dataset.left_out()?;
+    for (path, reason) in summary.faults {
+        if left_out.iter().all(|known| known.path != path) {
+            left_out.push(LeftOut { path, reason });
+        }
+    }
+    Ok(exit::after(finish(flushed)?, &left_out))
 }
 
 fn options(args: &Args, dataset: &Dataset) -> cdl::Options {

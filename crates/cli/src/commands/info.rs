@@ -33,10 +33,12 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let dataset = args.reading.open(&args.url, session)?;
     let info = ncirrus::info(&dataset)?;
     let mut out = anstream::stdout().lock();
-    if args.json {
-        return finish(writeln!(out, "{:#}", info.to_json()));
-    }
-    finish(show(&mut out, &info, args.attributes))
+    let shown = match args.json {
+        true => writeln!(out, "{:#}", info.to_json()),
+        false => show(&mut out, &info, args.attributes),
+    };
+    drop(out);
+    Ok(crate::exit::after(finish(shown)?, &info.left_out))
 }
 
 fn show(out: &mut impl Write, info: &Info, attributes: bool) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! `ncirrus reference`: a Zarr dataset whose chunks lie in other files.
 use clap::Args as ClapArgs;
-use ncirrus::{Error, ReferenceOptions, ReferenceReport, Result, Session, write_references};
+use ncirrus::{Error, ReferenceOptions, Result, Session, write_references};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -43,14 +43,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         overwrite: args.force,
     };
     let report = write_references(sources, target, &options, session)?;
-    tell(&report);
     let mut out = anstream::stdout().lock();
     let (variables, references, inline) = (report.variables, report.references, report.inline);
-    super::finish(writeln!(out, "{variables} variables, {references} references, {inline} chunks inline"))
-}
-
-fn tell(report: &ReferenceReport) {
-    for left in &report.left_out {
-        crate::hint::tell(format_args!("{} is left out: {}", left.path, left.reason));
-    }
+    let told = writeln!(out, "{variables} variables, {references} references, {inline} chunks inline");
+    drop(out);
+    Ok(crate::exit::after(super::finish(told)?, &report.left_out))
 }

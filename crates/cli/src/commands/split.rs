@@ -65,7 +65,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let report = split(&source, &args.target, &options, &args.master.options()?, session);
     bar.finish_and_clear();
     let report = report?;
-    if args.quiet { Ok(ExitCode::SUCCESS) } else { super::finish(print(&report)) }
+    let done = if args.quiet { ExitCode::SUCCESS } else { super::finish(print(&report))? };
+    Ok(crate::exit::after(done, &report.left_out))
 }
 
 fn print(report: &SplitReport) -> std::io::Result<()> {

@@ -2,15 +2,18 @@
 mod blocks;
 mod both;
 mod chunks;
+mod damage;
 mod plan;
 mod route;
 
+pub use damage::Skipped;
 pub use plan::CopyPlan;
 
 use super::Writer;
 use crate::convert::{self, Quantize};
 use crate::dataset::Dataset;
 use chunks::Found;
+use damage::Tell;
 use ncirrus_layout::{Cells, Error, Result};
 use ncirrus_model::{AxisSelection, Model, Region, Selection, Values, VarId, Variable};
 use route::Route;
@@ -40,12 +43,24 @@ pub async fn copy_selection(
     quantize: Option<Quantize>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Copied> {
+    Copying::new(from, selection, to, quantize)?.copy(progress).await
+}
+
+/// As [`copy_selection`], but chunks that cannot be decoded become fill, and `skipped` is told of each of them. All chunks
+/// are decoded.
+///
+/// # Errors
+/// As [`copy_selection`], but for damage of chunks.
+pub async fn copy_around_damage(
+    from: (&Dataset, VarId),
+    selection: &Selection,
+    to: (&Writer, VarId),
+    quantize: Option<Quantize>,
+    progress: &(dyn Fn(u64) + Sync),
+    skipped: &(dyn Fn(Skipped) + Sync),
+) -> Result<Copied> {
     let copy = Copying::new(from, selection, to, quantize)?;
-    if copy.shape.contains(&0) {
-        return Ok(Copied::default());
-    }
-    let route = copy.route().await?;
-    copy.run(&route, progress).await
+    Copying { skipped: Some(skipped), ..copy }.copy(progress).await
 }
 
 /// What [`copy_selection`] will do, without doing it. The format of the destination sees its definitions; of the source
@@ -80,6 +95,8 @@ struct Copying<'a> {
     writer: &'a Writer,
     to: VarId,
     quantize: Option<Quantize>,
+    /// Told of chunks that cannot be decoded; without, they are an error.
+    skipped: Option<Tell<'a>>,
     /// Of the selection.
     shape: Vec<u64>,
 }
@@ -94,7 +111,7 @@ enum Part {
 
 /// A part that was read.
 enum Read {
-    Block(Region, Values),
+    Blocks(Vec<(Region, Values)>),
     Chunks(Found),
 }
 
@@ -106,11 +123,20 @@ impl<'a> Copying<'a> {
         (writer, to): (&'a Writer, VarId),
         quantize: Option<Quantize>,
     ) -> Result<Self> {
-        let copy = Self { source, from, selection, writer, to, quantize, shape: selection.shape() };
+        let copy =
+            Self { source, from, selection, writer, to, quantize, skipped: None, shape: selection.shape() };
         let checked = selection.check(&source.model().shape(from));
         checked.map_err(|error| copy.located(error.into()))?;
         check_room(&writer.model(), to, &copy.shape)?;
         Ok(copy)
+    }
+
+    async fn copy(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<Copied> {
+        if self.shape.contains(&0) {
+            return Ok(Copied::default());
+        }
+        let route = self.route().await?;
+        self.run(&route, progress).await
     }
 
     async fn run(&self, route: &Route, progress: &(dyn Fn(u64) + Sync)) -> Result<Copied> {
@@ -137,10 +163,13 @@ impl<'a> Copying<'a> {
 
     async fn read(&self, route: &Route, part: Option<Part>) -> Result<Option<Read>> {
         Ok(match (part, route) {
-            (Some(Part::Block(region)), _) => {
-                let values = self.read_block(&region).await?;
-                Some(Read::Block(region, values))
-            }
+            (Some(Part::Block(region)), _) => Some(Read::Blocks(match self.skipped {
+                Some(tell) => self.read_around_damage(&region, tell).await?,
+                None => {
+                    let values = self.read_block(&region).await?;
+                    vec![(region, values)]
+                }
+            })),
             (Some(Part::Chunks(cells)), Route::Chunks(passing)) => {
                 Some(Read::Chunks(passing.find(self, &cells).await?))
             }
@@ -154,7 +183,15 @@ impl<'a> Copying<'a> {
 
     async fn write(&self, part: Read) -> Result<Copied> {
         let found = match part {
-            Read::Block(region, values) => return self.write_block(&region, values).await,
+            Read::Blocks(blocks) => {
+                let mut copied = Copied::default();
+                for (region, values) in blocks {
+                    let written = self.write_block(&region, values).await?;
+                    copied.elements += written.elements;
+                    copied.out_of_range += written.out_of_range;
+                }
+                return Ok(copied);
+            }
             Read::Chunks(found) => found,
         };
         let mut copied = Copied { elements: found.elements, out_of_range: 0 };

@@ -28,8 +28,8 @@ pub(super) struct Part {
     pub(super) repacked: BTreeSet<usize>,
     /// Why it does not fit the first file.
     pub(super) problems: Vec<String>,
-    /// What is left out.
-    pub(super) notes: Vec<String>,
+    /// Paths of the variables that the first file does not have.
+    pub(super) strange: Vec<String>,
     /// Of the aggregation that is added to: its fragments here, by the numbers of their variables. Else the part is a
     /// file, and itself one fragment.
     pub(super) fragments: Option<BTreeMap<usize, FragmentArray>>,
@@ -94,9 +94,8 @@ impl Part {
                 None => self.problems.push(format!("there is no variable {}", member.path)),
             }
         }
-        for var in model.variables().into_iter().filter(|var| !found.contains(var)) {
-            self.notes.push(format!("{} is not in the first file and is left out", model.variable_path(var)));
-        }
+        let strange = model.variables().into_iter().filter(|var| !found.contains(var));
+        self.strange = strange.map(|var| model.variable_path(var)).collect();
         if self.problems.is_empty() {
             self.measure(dataset, &model, template)?;
         }

@@ -13,12 +13,12 @@ use super::relocate::single_file_kind;
 use super::shape::{Member, Role, Template};
 use super::split::place;
 use super::{AggregateOptions, Aggregation};
-use crate::{Dataset, Error, OpenOptions, Result, Selection, Session, Values};
+use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_aggregate::write::Convention;
 use ncirrus_layout::ErrorKind;
 use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, FillValue, Model, TypeRef, VarId, Variable};
 use ncirrus_store::{Scheme, Url};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Files that are looked at at once.
 const AT_ONCE: usize = 16;
@@ -112,8 +112,8 @@ impl Prepared {
             self.report
                 .problems
                 .extend(part.problems.iter().map(|problem| format!("{}: {problem}", part.url)));
-            self.report.notes.extend(part.notes.iter().map(|note| format!("{}: {note}", part.url)));
         }
+        self.report.left_out = self.left_out();
         self.report.files = self.parts.len();
         self.find_twice();
         if self.report.problems.is_empty() {
@@ -132,6 +132,30 @@ impl Prepared {
                 }
             }
         }
+    }
+
+    /// What the first file cannot give, and what only others have.
+    fn left_out(&self) -> Vec<LeftOut> {
+        let mut left_out = self.template.left_out.clone();
+        let known: BTreeSet<String> = left_out.iter().map(|one| one.path.clone()).collect();
+        let mut strange: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
+        for part in &self.parts {
+            for path in part.strange.iter().filter(|path| !known.contains(*path)) {
+                strange.entry(path).or_insert((&part.url, 0)).1 += 1;
+            }
+        }
+        left_out.extend(strange.into_iter().map(|(path, (url, count))| {
+            let more = match count - 1 {
+                0 => String::new(),
+                1 => " and one file more".to_owned(),
+                more => format!(" and {more} files more"),
+            };
+            LeftOut {
+                path: path.to_owned(),
+                reason: format!("it is in {url}{more} and not in the first file"),
+            }
+        }));
+        left_out
     }
 
     /// A file that is given twice would lie in two places.

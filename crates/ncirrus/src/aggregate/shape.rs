@@ -1,6 +1,7 @@
 //! What all files of an aggregation have in common, and what is made of each of their variables.
 use super::AggregateOptions;
-use crate::{Attributes, Dataset, Error, Result, Selection, Values};
+use crate::left_out::forget_faults;
+use crate::{Attributes, Dataset, Error, LeftOut, Result, Selection, Values};
 use ncirrus_model::{Attribute, DimId, Model, NodeId, TypeRef, VarId, Variable};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ pub(super) struct Template {
     /// The axis is a new one, which no file has.
     pub(super) is_new: bool,
     pub(super) members: Vec<Member>,
+    /// What the first file cannot give.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// A dimension along which files follow each other.
@@ -54,16 +57,14 @@ impl Template {
     /// # Errors
     /// `Invalid` when there is no such axis, or it cannot be told; when values cannot be read.
     pub(super) fn of(first: &Dataset, options: &AggregateOptions<'_>) -> Result<Self> {
-        let model = first.model()?;
+        let left_out = first.left_out()?;
+        let model = readable(first.model()?.as_ref())?;
         let axes = axes(&model, options)?;
         let is_new = options.new_axis.is_some();
         let collected = if is_new { scalars(&model, &axes) } else { coordinates(&model, &axes) };
         let mut members = Vec::new();
         for var in model.variables() {
             let Some(variable) = model.variable(var) else { continue };
-            if let Some(fault) = &variable.fault {
-                return Err(Error::from(fault.clone()).at_path(model.variable_path(var)));
-            }
             let along: Vec<bool> = axes.iter().map(|axis| axis.is_of(variable)).collect();
             let stays = is_new && described_by_others(&model).contains(&var);
             // Fragments are of atomic types (`cfa.md` 2.2, 5.1).
@@ -82,7 +83,7 @@ impl Template {
             let along = if is_new { vec![matches!(role, Role::Aggregated | Role::Collected)] } else { along };
             members.push(Member { var, path: model.variable_path(var), role, along });
         }
-        Ok(Self { model, axes, is_new, members })
+        Ok(Self { model, axes, is_new, members, left_out })
     }
 
     /// What an aggregation says that is added to: its files were like `model`. Of each variable it is known which axes
@@ -112,7 +113,7 @@ impl Template {
             };
             members.push(Member { var, path: model.variable_path(var), role, along });
         }
-        Ok(Self { model: Arc::new(model), axes, is_new, members })
+        Ok(Self { model: Arc::new(model), axes, is_new, members, left_out: master.left_out()? })
     }
 
     /// The axis that a dimension of the files is.
@@ -129,6 +130,17 @@ impl Template {
     pub(super) fn collected(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.role == Role::Collected)
     }
+}
+
+/// The definitions without what cannot be read.
+pub(super) fn readable(model: &Model) -> Result<Arc<Model>> {
+    let mut sound = model.clone();
+    let is_faulty = |var: &VarId| model.variable(*var).is_some_and(|variable| variable.fault.is_some());
+    for var in model.variables().into_iter().filter(is_faulty) {
+        sound.remove_variable(var)?;
+    }
+    forget_faults(&mut sound);
+    Ok(Arc::new(sound))
 }
 
 impl Axis {

@@ -8,9 +8,9 @@ mod state;
 use super::each::{Steps, each};
 use super::master::{Master, MasterOptions, Stored, unpack};
 use super::names::{folder_of, join};
-use super::shape::named;
+use super::shape::{named, readable};
 use crate::create::CreateOptions;
-use crate::{Dataset, Error, Kind, Result, Session};
+use crate::{Dataset, Error, Kind, LeftOut, Result, Session};
 use blocks::Blocks;
 pub(super) use fragments::place;
 use fragments::{Piece, Splitter};
@@ -68,6 +68,8 @@ pub struct SplitReport {
     pub kept: usize,
     /// For each variable that was split, the shape of its array of fragments.
     pub variables: Vec<(String, Vec<u64>)>,
+    /// What the dataset cannot give.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Writes the parts of a dataset's variables to files of their own, and a master that aggregates them. The master comes
@@ -98,7 +100,8 @@ pub fn split(
     let kept = kept.into_iter().filter(|kept| *kept).count();
     built.write(target, master, session)?;
     State::end(&plan.names.folder, session)?;
-    Ok(SplitReport { written: plan.pieces.len() - kept, kept, variables: plan.shapes })
+    let (written, left_out) = (plan.pieces.len() - kept, source.left_out()?);
+    Ok(SplitReport { written, kept, variables: plan.shapes, left_out })
 }
 
 /// What will be written where.
@@ -152,7 +155,7 @@ impl<'a> Plan<'a> {
 
     /// The master: what was not split lies in it.
     fn master(&self, source: &Dataset, target: &str, options: &MasterOptions) -> Result<Master> {
-        let model = source.model()?;
+        let model = readable(source.model()?.as_ref())?;
         let mut master = Master { model: Model::clone(&model), ..Master::empty() };
         let mut urls = self.pieces.iter().map(|piece| piece.url.as_str());
         for (var, sizes) in self.split.clone() {
@@ -170,9 +173,6 @@ impl<'a> Plan<'a> {
         }
         let split: BTreeSet<VarId> = master.aggregated.iter().map(|(var, _)| *var).collect();
         for var in model.variables().into_iter().filter(|var| !split.contains(var)) {
-            if let Some(fault) = model.variable(var).and_then(|variable| variable.fault.clone()) {
-                return Err(Error::from(fault).at_path(model.variable_path(var)));
-            }
             master.stored.push(Stored::Copied(var, source.clone(), var));
         }
         Ok(master)

@@ -3,18 +3,20 @@ use super::choice::Choice;
 use super::chunking::storage_by_rules;
 use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
 use crate::create::CreateOptions;
-use crate::{AxisSelection, Dataset, Result, Selection};
+use crate::left_out::forget_faults;
+use crate::{AxisSelection, Dataset, LeftOut, Result, Selection};
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{
-    Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, Model, Storage, TypeRef, Values,
-    VarId,
+    Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, Model, NodeId, Storage, TypeRef,
+    Values, VarId,
 };
 
 /// The definitions of a copy, and which values go where.
 pub(super) struct Blueprint {
     pub(super) model: Model,
     pub(super) pairs: Vec<Pair>,
-    pub(super) losses: Vec<String>,
+    /// Members that the source cannot give.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// A variable that is copied; it has the same id in the copy, which starts as the source itself.
@@ -39,7 +41,7 @@ impl Blueprint {
         let whole = source.model()?;
         let choice = Choice::make(&whole, options, left_out)?;
         // The copy starts as the source itself, so that ids, order and everything not spoken of here stay.
-        let mut draft = Self { model: Model::clone(&whole), pairs: Vec::new(), losses: Vec::new() };
+        let mut draft = Self { model: Model::clone(&whole), pairs: Vec::new(), left_out: Vec::new() };
         draft.cut_dimensions(&choice, options)?;
         for var in whole.variables() {
             if choice.variables.contains(&var) {
@@ -49,10 +51,26 @@ impl Blueprint {
             }
         }
         draft.drop_what_is_not_copied(options)?;
+        draft.leave_out(source, &choice)?;
         if create.is_classic_model() {
             make_attributes_classic(&mut draft.model);
         }
         Ok(draft)
+    }
+
+    /// Notes what is not copied because the source cannot give it: of what is copied at all.
+    fn leave_out(&mut self, source: &Dataset, choice: &Choice) -> Result<()> {
+        for (node, left_out) in source.left_out_members()? {
+            let is_wanted = match node {
+                NodeId::Variable(var) => choice.variables.contains(&var),
+                NodeId::Group(group) => self.model.group(group).is_some(),
+            };
+            if is_wanted {
+                self.left_out.push(left_out);
+            }
+        }
+        forget_faults(&mut self.model);
+        Ok(())
     }
 
     /// Lengths of the dimensions of which only a part is copied, and unlimited ones that become fixed.
@@ -80,10 +98,8 @@ impl Blueprint {
     ) -> Result<()> {
         let path = whole.variable_path(var);
         let Some(variable) = whole.variable(var) else { return Ok(()) };
-        if let Some(fault) = &variable.fault {
-            self.losses.push(format!("{path} is left out: {fault}"));
-            self.model.remove_variable(var)?;
-            return Ok(());
+        if variable.fault.is_some() {
+            return Ok(self.model.remove_variable(var).map(|_| ())?);
         }
         let storage = storage_by_rules(&options.chunks, &self.model, var)?;
         let filters = FilterRule::choose(&options.filter_rules, whole, var);

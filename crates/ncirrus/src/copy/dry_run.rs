@@ -1,7 +1,7 @@
 //! What a copy will take, without making it.
 use super::blueprint::Blueprint;
 use super::{CopyOptions, drop_filters};
-use crate::{Dataset, Result, Session};
+use crate::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
 use ncirrus_store::{MemoryStore, check_apart};
 use std::fmt;
@@ -11,7 +11,9 @@ use std::fmt;
 pub struct CopyPlans {
     /// One plan per variable, in the order in which they are copied.
     pub variables: Vec<CopyPlan>,
-    /// What cannot be carried over and why, as a copy reports it.
+    /// Members that the source cannot give, as a copy reports them.
+    pub left_out: Vec<LeftOut>,
+    /// Filters that are left out as wanted, and why.
     pub losses: Vec<String>,
 }
 
@@ -28,7 +30,8 @@ pub fn plan_copy(
     let create = options.create.clone().for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
     let resolved = create.resolve(target, session.settings())?;
     check_apart(source.url(), target, resolved.shape(), &session.stores)?;
-    let Blueprint { mut model, pairs, mut losses } = Blueprint::draw(source, options, &[], &create)?;
+    let Blueprint { mut model, pairs, left_out } = Blueprint::draw(source, options, &[], &create)?;
+    let mut losses = Vec::new();
     // The format lays out the copy in memory, without data.
     let memory = MemoryStore::new("memory://plan");
     let (writing, engine) = (resolved.writing(), &session.engine);
@@ -40,7 +43,7 @@ pub fn plan_copy(
         *empty = model;
         Ok(())
     }))?;
-    let mut plans = CopyPlans { variables: Vec::new(), losses };
+    let mut plans = CopyPlans { variables: Vec::new(), left_out, losses };
     for pair in &pairs {
         let (from, to) = ((source.reader()?, pair.var), (&writer, pair.var));
         let planning = ncirrus_engine::plan_copy(from, &pair.selection, to, pair.quantize);

@@ -1,22 +1,13 @@
 //! What is referred to: the variables of one or several files, and how they follow each other.
 use super::cut::{self, Strided};
 use super::{Input, ReferenceOptions};
-use crate::{AttributeState, Attributes, Endianness, Error, Model, Result, Storage, TypeRef};
+use crate::{AttributeState, Attributes, Endianness, Error, LeftOut, Model, Result, Storage, TypeRef};
 use ncirrus_codec::{Element, names};
 use ncirrus_engine::StoredChunk;
 use ncirrus_layout::{ByteOrder, ChunkGrid, Edge, Layout, Location, Source, StoredType};
 use ncirrus_model::{CodecSpace, DimId, DimensionLen, FillValue, GroupId, Selection, VarId, Variable};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-
-/// Something that is not in the references, or not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Path of the member.
-    pub path: String,
-    /// Why.
-    pub reason: String,
-}
 
 /// What is referred to.
 pub(super) struct Draft {
@@ -75,7 +66,8 @@ impl Draft {
     pub(super) fn draw(inputs: &[Input], options: &ReferenceOptions) -> Result<Self> {
         let models = inputs.iter().map(|input| input.dataset.model()).collect::<Result<Vec<_>>>()?;
         let first = models.first().ok_or_else(|| Error::invalid("no files to refer to"))?;
-        let mut draft = Self { model: Model::new(), variables: Vec::new(), left_out: Vec::new() };
+        let left_out = inputs.first().map_or(Ok(Vec::new()), |input| input.dataset.left_out())?;
+        let mut draft = Self { model: Model::new(), variables: Vec::new(), left_out };
         let mut drawing =
             Drawing { inputs, models: &models, axis: options.axis.as_deref(), dims: HashMap::new() };
         let mut groups = HashMap::from([(first.root(), draft.model.root())]);
@@ -100,6 +92,7 @@ impl Draft {
                 drawing.variable(&mut draft, first, var, to)?;
             }
         }
+        draft.left_out.extend(drawing.only_in_others(first));
         Ok(draft)
     }
 }
@@ -115,6 +108,22 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn url(&self, input: usize) -> &str {
         self.inputs.get(input).map_or("", |input| input.dataset.url())
+    }
+
+    /// Variables that the first file does not have.
+    fn only_in_others(&self, first: &Model) -> Vec<LeftOut> {
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        for (input, model) in self.models.iter().enumerate().skip(1) {
+            let paths = model.variables().into_iter().map(|var| model.variable_path(var));
+            for path in paths.filter(|path| first.variable_at(path).is_none()) {
+                if seen.insert(path.clone()) {
+                    let reason = format!("it is in {} and not in the first file", self.url(input));
+                    found.push(LeftOut { path, reason });
+                }
+            }
+        }
+        found
     }
 
     /// Attributes and dimensions of a group; whether the axis is among them.
@@ -161,8 +170,8 @@ impl Drawing<'_> {
     fn variable(&mut self, draft: &mut Draft, first: &Model, id: VarId, to: GroupId) -> Result<()> {
         let (Some(variable), path) = (first.variable(id), first.variable_path(id)) else { return Ok(()) };
         let out = |reason: String| LeftOut { path: path.clone(), reason };
-        if let Some(fault) = &variable.fault {
-            draft.left_out.push(out(fault.to_string()));
+        // It is among what the dataset itself leaves out.
+        if variable.fault.is_some() {
             return Ok(());
         }
         let TypeRef::Atomic(_) = variable.ty else {
@@ -353,7 +362,7 @@ fn plain_attributes(state: &AttributeState, path: &str, left_out: &mut Vec<LeftO
             plain.put(attribute.clone());
         } else {
             let reason = "Zarr has no attributes of such types".to_owned();
-            left_out.push(LeftOut { path: format!("{path}@{}", attribute.name), reason });
+            left_out.push(LeftOut { path: format!("{path}:{}", attribute.name), reason });
         }
     }
     plain

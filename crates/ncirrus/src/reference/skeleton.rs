@@ -1,8 +1,8 @@
 //! The Zarr dataset without the chunks that lie elsewhere: metadata, and values that are put into the file. It is made
 //! in memory as any other is, and read again to see that its chunks are what the files hold.
-use super::draft::{Draft, Joint, LeftOut};
+use super::draft::{Draft, Joint};
 use super::{Input, ReferenceOptions};
-use crate::{CodecSpec, Error, Result, Selection, Session};
+use crate::{CodecSpec, Error, LeftOut, Result, Selection, Session};
 use ncirrus_codec::{ChunkInfo, Element, names};
 use ncirrus_engine::{Dataset, Writer};
 use ncirrus_layout::{ChunkGrid, Edge, Layout, ObjectId, OpenOptions, Source, StoredType, Want};

@@ -53,6 +53,10 @@ impl Copying<'_> {
     /// Decides how to copy.
     pub(super) async fn route(&self) -> Result<Route> {
         let source = self.source.source(self.from).await?;
+        // What passes through is not decoded: nothing would be known of its damage.
+        if self.skipped.is_some() {
+            return Ok(Route::Blocks(self.task(&source).await?.cut()));
+        }
         match self.passing(&source).await? {
             Some(passing) => Ok(Route::Chunks(passing)),
             None => Ok(Route::Blocks(self.task(&source).await?.cut())),
@@ -151,7 +155,7 @@ fn same_elements(one: &StoredType, other: &StoredType) -> bool {
 }
 
 /// The lengths of chunks that are decoded whole; `None` where it makes no difference how the source is cut.
-fn chunk_lengths(source: &Source, element: u64) -> Option<Vec<u64>> {
+pub(super) fn chunk_lengths(source: &Source, element: u64) -> Option<Vec<u64>> {
     match &source.layout {
         Layout::Grid { grid, .. } => grid.cell_shape(&vec![0; grid.rank()]),
         Layout::Affine { .. } => {

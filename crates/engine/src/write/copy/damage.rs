@@ -1,0 +1,161 @@
+//! Chunks that cannot be decoded, in a copy that shall go on: their elements become fill.
+use super::Copying;
+use super::route::chunk_lengths;
+use ncirrus_layout::{Error, ErrorKind, Layout, Result, Source};
+use ncirrus_model::{Region, Values};
+
+/// A part of a variable that could not be decoded; its elements are fill in the copy.
+#[derive(Debug, Clone)]
+pub struct Skipped {
+    /// Path of the variable in the source.
+    pub path: String,
+    /// Coordinates of the chunk, where the source is chunked.
+    pub chunk: Option<Vec<u64>>,
+    /// The elements in the copy.
+    pub region: Region,
+    /// Why.
+    pub error: Error,
+}
+
+/// Told of each part that was skipped.
+pub(super) type Tell<'a> = &'a (dyn Fn(Skipped) + Sync);
+
+/// Parts of a variable without chunks that are tried one by one.
+const PARTS: u64 = 1024;
+
+impl Copying<'_> {
+    /// The values of a box of the result, in parts where some of it cannot be decoded.
+    pub(super) async fn read_around_damage(
+        &self,
+        region: &Region,
+        tell: Tell<'_>,
+    ) -> Result<Vec<(Region, Values)>> {
+        match self.read_block(region).await {
+            Ok(values) => return Ok(vec![(region.clone(), values)]),
+            Err(error) if is_damage(&error) => {}
+            Err(error) => return Err(error),
+        }
+        let source = self.source.source(self.from).await?;
+        let units = self.units(&source);
+        let (mut read, mut rest) = (Vec::new(), vec![region.clone()]);
+        while let Some(part) = rest.pop() {
+            match self.read_block(&part).await {
+                Ok(values) => read.push((part, values)),
+                Err(error) if is_damage(&error) => match units.halves(&part) {
+                    Some([first, second]) => rest.extend([second, first]),
+                    None => read.push(self.filled(part, &source, &units, error, tell)?),
+                },
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
+    /// Fill instead of what cannot be decoded.
+    fn filled(
+        &self,
+        region: Region,
+        source: &Source,
+        units: &Units,
+        error: Error,
+        tell: Tell<'_>,
+    ) -> Result<(Region, Values)> {
+        let count = region.element_count().and_then(|count| usize::try_from(count).ok());
+        let count = count.ok_or_else(|| Error::limit("more elements than memory holds"))?;
+        let chunk = error.place().chunk.clone().or_else(|| units.chunk_of(&region));
+        let path = self.source.model().variable_path(self.from);
+        let values = source.fill.repeat(count);
+        tell(Skipped { path, chunk, region: region.clone(), error });
+        Ok((region, values))
+    }
+
+    /// How the selection is cut into what is decoded at once.
+    fn units(&self, source: &Source) -> Units {
+        let region = self.selection.as_region();
+        match (&source.layout, &region) {
+            (Layout::Grid { .. }, Some(region)) => Units {
+                lens: chunk_lengths(source, 1).unwrap_or_else(|| vec![1; self.shape.len()]),
+                offset: region.start.clone(),
+                are_chunks: true,
+            },
+            (Layout::Grid { .. }, None) => Units::single(self.shape.len()),
+            _ => {
+                let mut lens = self.shape.clone();
+                lens.first_mut().into_iter().for_each(|len| *len = len.div_ceil(PARTS).max(1));
+                Units { lens, ..Units::single(self.shape.len()) }
+            }
+        }
+    }
+}
+
+/// What is decoded at once: boxes of equal shape that begin at multiples of it in the source.
+struct Units {
+    lens: Vec<u64>,
+    /// Where the selection begins in the source.
+    offset: Vec<u64>,
+    are_chunks: bool,
+}
+
+impl Units {
+    /// Elements one by one.
+    fn single(rank: usize) -> Self {
+        Self { lens: vec![1; rank], offset: vec![0; rank], are_chunks: false }
+    }
+
+    /// The number of the unit along an axis that an element lies in.
+    fn unit(&self, axis: usize, element: u64) -> u64 {
+        let at = |list: &[u64], default| list.get(axis).copied().unwrap_or(default);
+        at(&self.offset, 0).saturating_add(element) / at(&self.lens, 1).max(1)
+    }
+
+    fn chunk_of(&self, region: &Region) -> Option<Vec<u64>> {
+        let all = region.start.iter().enumerate().map(|(axis, start)| self.unit(axis, *start));
+        self.are_chunks.then(|| all.collect())
+    }
+
+    /// The box cut in two between units, along the axis that has the most of them; `None` when it lies in one.
+    fn halves(&self, region: &Region) -> Option<[Region; 2]> {
+        let span = |axis: usize| {
+            let (start, count) = (region.start.get(axis).copied()?, region.count.get(axis).copied()?);
+            let (first, last) = (self.unit(axis, start), self.unit(axis, (start + count).checked_sub(1)?));
+            (last > first).then_some((last - first, axis, first + (last - first).div_ceil(2)))
+        };
+        let (_, axis, middle) = (0..region.start.len()).filter_map(span).max()?;
+        let (mut one, mut other) = (region.clone(), region.clone());
+        let border = middle.checked_mul(*self.lens.get(axis)?)?.checked_sub(*self.offset.get(axis)?)?;
+        let (start, count) = (*region.start.get(axis)?, *region.count.get(axis)?);
+        *one.count.get_mut(axis)? = border.checked_sub(start)?;
+        *other.start.get_mut(axis)? = border;
+        *other.count.get_mut(axis)? = (start + count).checked_sub(border)?;
+        Some([one, other])
+    }
+}
+
+/// Whether an error says that data are damaged, so that other data of the same variable may be sound.
+fn is_damage(error: &Error) -> bool {
+    error.kind() == ErrorKind::Malformed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_are_cut_between_chunks_down_to_single_ones() {
+        let units = Units { lens: vec![4, 3], offset: vec![2, 0], are_chunks: true };
+        let mut rest = vec![Region { start: vec![0, 0], count: vec![7, 7] }];
+        let mut single = Vec::new();
+        while let Some(region) = rest.pop() {
+            match units.halves(&region) {
+                Some([one, other]) => rest.extend([other, one]),
+                None => single.push((units.chunk_of(&region), region)),
+            }
+        }
+        single.sort_by(|one, other| one.0.cmp(&other.0));
+        let chunks: Vec<Vec<u64>> = single.iter().filter_map(|(chunk, _)| chunk.clone()).collect();
+        let all: Vec<Vec<u64>> = (0..3).flat_map(|y| (0..3).map(move |x| vec![y, x])).collect();
+        assert_eq!(chunks, all);
+        let elements: u64 = single.iter().filter_map(|(_, region)| region.element_count()).sum();
+        assert_eq!(elements, 49);
+    }
+}
