@@ -125,7 +125,7 @@ impl Superblock {
         let extension = cursor.addr(sizes)?;
         let end = cursor.uint(usize::from(sizes.offsets))?;
         let found = cursor.addr(sizes)?;
-        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of the superblock is wrong"));
         }

@@ -103,8 +103,8 @@ impl Tree {
         })?;
         let mut next = Vec::new();
         for ((group, link), found) in found.into_iter().zip(objects) {
-            let path = self.groups.get(group).map(|group| format!("{}/{}", group.path, link.name));
-            let path = path.unwrap_or_default();
+            let home = self.groups.get(group).ok_or_else(|| Error::internal("no group"))?;
+            let path = format!("{}/{}", home.path, link.name);
             match found {
                 Ok((object, header)) => {
                     next.extend(self.member(view, (group, link.name, path), object, &header));

@@ -232,7 +232,7 @@ impl Update {
         if plan.space.end() > head.end() || plan.root_is_new {
             head.set_end(plan.space.end().max(head.end()))?;
             if plan.root_is_new {
-                head.forget_root();
+                head.forget_root()?;
             }
             phases.push(self.phase(&[Patch { addr: Addr(0), body: head.encode() }]));
         }
