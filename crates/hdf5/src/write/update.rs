@@ -411,6 +411,7 @@ impl Placer for Update {
             shared: None,
             page: None,
             warnings: Vec::new(),
+            losses: Vec::new(),
         });
         Some(Arc::new(ValueResolver { file, datatype, paths: Arc::clone(&self.paths) }))
     }

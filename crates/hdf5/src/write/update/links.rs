@@ -139,8 +139,8 @@ fn from_heap(view: &dyn View, file: &File, header: &mut Editable) -> Step<()> {
 fn from_symbol_table(view: &dyn View, group: &ObjectRef, header: &mut Editable) -> Step<()> {
     let sizes = group.file.sizes;
     let found = links(view, group)?;
-    if let Some(warning) = found.warnings.first() {
-        return Err(Error::unsupported(format!("changing a group whose links are damaged: {warning}")).into());
+    if let Some(loss) = found.losses.first() {
+        return Err(Error::unsupported(format!("changing a group whose links are damaged: {loss}")).into());
     }
     let info = Out::new().u8(0).u8(0).addr(None, sizes).addr(None, sizes).finish();
     header.retain(|draft| draft.kind != kind::SYMBOL_TABLE)?;
