@@ -31,9 +31,13 @@ impl ClassicCatalog {
             header_len: file.header.byte_len,
             model: Arc::new(Model::new()),
             places: HashMap::new(),
-            warnings: description.warnings(file.size),
+            warnings: description.warnings(),
         };
-        let (model, places) = description.into_model();
+        let cut = description.cut(file.size);
+        let (mut model, places) = description.into_model();
+        if let Some(root) = model.group_mut(model.root()) {
+            root.fault = cut;
+        }
         (catalog.model, catalog.places) = (Arc::new(model), places);
         catalog
     }

@@ -173,16 +173,20 @@ impl ClassicPlacer {
                 let is_there =
                     track.written.run_end(end).is_some() || self.scratch.find(var.id, end).is_some();
                 let rest = track.rest_of_cell(end, self.definition.records).filter(|_| !is_there);
-                puts.extend(rest.and_then(|rest| self.fill(var, &position, &rest)));
+                if let Some(rest) = rest {
+                    puts.push(self.fill(var, &position, &rest)?);
+                }
             }
         }
         Ok(puts)
     }
 
-    fn fill(&self, var: &VariableDefinition, position: &Position, records: &Range<u64>) -> Option<Put> {
-        let len = (records.end - records.start).checked_mul(position.len)?;
-        let fill = var.fill_bytes().into_iter().cycle().take(usize::try_from(len).ok()?);
-        Some(self.patch(position.offset(records.start, 0)?, fill.collect()))
+    fn fill(&self, var: &VariableDefinition, position: &Position, records: &Range<u64>) -> Result<Put> {
+        let len = (records.end - records.start).checked_mul(position.len);
+        let place = len.and_then(|len| usize::try_from(len).ok()).zip(position.offset(records.start, 0));
+        let (len, offset) =
+            place.ok_or_else(|| Error::limit("fill beyond 2^64 bytes").at_path(var.path.clone()))?;
+        Ok(self.patch(offset, var.fill_bytes()?.into_iter().cycle().take(len).collect()))
     }
 
     /// Makes the file as long as its header says, should its end never have been written.

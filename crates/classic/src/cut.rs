@@ -34,11 +34,9 @@ impl Cut {
         let element = var.ty.byte_len().unwrap_or(1) as u64;
         let mut lens = vec![1; var.shape.len()];
         let mut inner = element;
-        for (axis, len) in var.shape.iter().enumerate().rev() {
+        for (slot, len) in lens.iter_mut().zip(&var.shape).rev() {
             let fits = (cell_bytes / inner.max(1)).clamp(1, (*len).max(1));
-            if let Some(slot) = lens.get_mut(axis) {
-                *slot = fits;
-            }
+            *slot = fits;
             if fits < *len {
                 break;
             }

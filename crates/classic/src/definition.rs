@@ -110,7 +110,10 @@ impl VariableDefinition {
     }
 
     /// The fill value as it is stored.
-    pub(crate) fn fill_bytes(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// When it is of a type that classic files do not have.
+    pub(crate) fn fill_bytes(&self) -> Result<Vec<u8>> {
         to_big_endian(&self.fill)
     }
 }

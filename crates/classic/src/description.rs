@@ -129,8 +129,15 @@ impl<'a> Description<'a> {
         Ok(Place { begin, end, strides })
     }
 
+    /// What a file of that size lacks of what its header describes.
+    pub(crate) fn cut(&self, file_size: u64) -> Option<Fault> {
+        let end = self.places.iter().flatten().map(|place| place.end).max().unwrap_or(0);
+        let message = || format!("the file is cut off: {file_size} of {end} bytes");
+        (end > file_size).then(|| Fault::new(FaultKind::Malformed, message()))
+    }
+
     /// What the user should know about the file.
-    pub(crate) fn warnings(&self, file_size: u64) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let foreign = |name: &String| format!("the name {name:?} is not UTF-8 in the file");
         let mut warnings: Vec<String> = self.header.foreign_names.iter().map(foreign).collect();
         let mut seen = HashSet::new();
@@ -141,11 +148,6 @@ impl<'a> Description<'a> {
             if dim.len == 0 && seen.replace("").is_some() {
                 warnings.push(format!("dimension {:?} is a second one of length 0", dim.name));
             }
-        }
-        let end = self.places.iter().flatten().map(|place| place.end).max().unwrap_or(0);
-        if end > file_size {
-            let lost = end - file_size;
-            warnings.push(format!("the file has {file_size} bytes, {lost} less than its header describes"));
         }
         warnings
     }

@@ -81,7 +81,7 @@ impl Writer {
                 attribute.values.atomic().ok_or_else(|| Error::internal("an unchecked attribute"))?;
             self.u32(u32::from(atomic.number()));
             self.count(attribute.values.len() as u64)?;
-            self.bytes.extend_from_slice(&to_big_endian(&attribute.values));
+            self.bytes.extend_from_slice(&to_big_endian(&attribute.values)?);
             self.pad();
         }
         Ok(())

@@ -1,24 +1,30 @@
 //! Byte order: every number of a classic file is big-endian.
-use ncirrus_layout::{ByteOrder, StoredType};
+use ncirrus_layout::{ByteOrder, Error, Result, StoredType};
 use ncirrus_model::{Atomic, Values};
 
-/// Values from their big-endian bytes; a partial element at the end is dropped.
+/// Values from their big-endian bytes; a partial element at the end is dropped. Text of any length, of which there is
+/// none in classic files, stays empty.
 pub(crate) fn from_big_endian(atomic: Atomic, bytes: &[u8]) -> Values {
     let size = atomic.byte_len().unwrap_or(1);
     let mut values = Values::zeroed(atomic, bytes.len() / size);
     if let Some(native) = values.as_bytes_mut() {
-        native.copy_from_slice(bytes.get(..native.len()).unwrap_or_default());
+        native.iter_mut().zip(bytes).for_each(|(native, byte)| *native = *byte);
         swap(native, size);
     }
     values
 }
 
-/// The big-endian bytes of values of a fixed-size atomic type; empty for the others.
-pub(crate) fn to_big_endian(values: &Values) -> Vec<u8> {
-    let size = values.atomic().and_then(Atomic::byte_len).unwrap_or(1);
-    let mut bytes = values.as_bytes().unwrap_or_default().to_vec();
+/// The big-endian bytes of values.
+///
+/// # Errors
+/// When they are of a type that classic files do not have.
+pub(crate) fn to_big_endian(values: &Values) -> Result<Vec<u8>> {
+    let known = values.atomic().and_then(Atomic::byte_len).zip(values.as_bytes());
+    let (size, bytes) =
+        known.ok_or_else(|| Error::internal("values of a type that classic files do not have"))?;
+    let mut bytes = bytes.to_vec();
     swap(&mut bytes, size);
-    bytes
+    Ok(bytes)
 }
 
 /// What one stored element of a type is; `None` for strings, which classic files do not have.

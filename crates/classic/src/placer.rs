@@ -206,9 +206,10 @@ impl ClassicPlacer {
         let padding = self.padding(var, piece)?;
         let body = if padding.is_empty() { body } else { [body.as_ref(), &padding].concat().into() };
         let put = self.put_at(range.start, body)?;
-        if let Some(track) = self.tracks.get_mut(&var) {
-            track.written.insert(piece.index..piece.index.saturating_add(count));
-        }
+        let track = self.tracks.get_mut(&var);
+        let track =
+            track.ok_or_else(|| Error::internal(format!("a cell of variable {var:?}, which has none")))?;
+        track.written.insert(piece.index..piece.index.saturating_add(count));
         let is_record = position.record_size.is_some();
         self.held.records |= is_record;
         self.held.fixed |= !is_record;
@@ -225,7 +226,7 @@ impl ClassicPlacer {
             return Ok(Vec::new());
         }
         let missing = usize::try_from(definition.padded_len()? - len).unwrap_or(0);
-        Ok(definition.fill_bytes().into_iter().cycle().take(missing).collect())
+        Ok(definition.fill_bytes()?.into_iter().cycle().take(missing).collect())
     }
 
     /// Bytes at an offset of the file.

@@ -264,3 +264,16 @@ fn a_reference_file_is_written_and_opened() {
     assert!(String::from_utf8_lossy(&again.unwrap().stderr).contains("exists already"));
     ncirrus(&["reference", "-f", "--inline-threshold", "0", &example(), &refs]);
 }
+
+#[test]
+fn netcdf4_of_the_classic_model_is_printed_as_ncml() {
+    let folder = tempfile::tempdir().unwrap();
+    let copied = at(folder.path(), "classic.nc");
+    ncirrus(&["copy", "-k", "nc4c", "-d", "4", &example(), &copied]);
+    let ours = ncirrus(&["dump", "-x", &copied]);
+    assert!(ours.contains("<variable name=\"sst\""), "{ours}");
+    if let Some(ncdump) = program("ncdump") {
+        let theirs = Command::new(ncdump).args(["-x", &copied]).output().unwrap();
+        assert_eq!(ours, String::from_utf8_lossy(&theirs.stdout));
+    }
+}

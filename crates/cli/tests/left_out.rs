@@ -202,3 +202,35 @@ fn what_is_cut_off_a_variable_without_chunks_becomes_fill() {
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert_eq!(told.matches("elements from [9, 0, 0], [3, 18, 36] of them,").count(), 1, "{told}");
 }
+
+/// Of files by netCDF-C the first 70 %: whatever is left, that the file is cut off is told first, by every command.
+#[test]
+fn files_that_are_cut_off_are_told_of_by_every_command() {
+    let Some(corpus) = ncirrus_testkit::corpus::corpus("hdf5/gennc") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (cut, copied) = (folder.path().join("cut.nc"), folder.path().join("copied.nc"));
+    let (cut, copied) = (cut.to_str().unwrap(), copied.to_str().unwrap());
+    let mut codes = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(corpus).unwrap().map(|entry| entry.unwrap().path()).take(20) {
+        let whole = std::fs::read(&entry).unwrap();
+        if !whole.starts_with(b"\x89HDF") {
+            continue;
+        }
+        let len = whole.len() * 7 / 10;
+        std::fs::write(cut, &whole[..len]).unwrap();
+        let message = format!("the file is cut off: {len} of ");
+        for arguments in
+            [&["dump", "-h", cut][..], &["dump", cut], &["info", cut], &["copy", "-k", "nc4", cut, copied]]
+        {
+            let output = crate::program::command().args(arguments).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let code = output.status.code().unwrap();
+            assert!([1, 5].contains(&code), "{arguments:?} of {} ends with {code}: {told}", entry.display());
+            let is_chunk = code == 5 && arguments[0] == "copy";
+            assert!(told.contains(&message) || is_chunk, "{arguments:?} of {}: {told}", entry.display());
+            *codes.entry(code).or_insert(0) += 1;
+            _ = std::fs::remove_file(copied);
+        }
+    }
+    assert!(codes.len() == 2, "{codes:?}");
+}

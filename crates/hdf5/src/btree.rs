@@ -92,7 +92,7 @@ impl Tree {
         let root = cursor.addr(file.sizes)?;
         let records = usize::from(cursor.u16()?);
         let total = cursor.len(file.sizes)?;
-        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of the header of a version 2 B-tree is wrong"));
         }

@@ -21,6 +21,11 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
+    /// The bytes that were read.
+    pub(crate) fn taken(&self) -> &'a [u8] {
+        self.bytes.split_at(self.at).0
+    }
+
     /// Bytes that are left.
     pub(crate) fn left(&self) -> usize {
         self.bytes.len() - self.at
@@ -28,7 +33,7 @@ impl<'a> Cursor<'a> {
 
     /// All bytes that are left; the position stays.
     pub(crate) fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        self.bytes.split_at(self.at).1
     }
 
     /// The next `len` bytes.

@@ -40,8 +40,10 @@ pub(crate) struct File {
     pub(crate) shared: Option<SharedTable>,
     /// Bytes of one page, when metadata lie in pages.
     pub(crate) page: Option<u64>,
-    /// What is wrong but does not keep the file from being read: too short, not closed by its writer.
+    /// What may be wrong: not closed by its writer.
     pub(crate) warnings: Vec<String>,
+    /// What is wrong with the file as a whole but does not keep the rest from being read: cut off, damaged extension.
+    pub(crate) losses: Vec<Error>,
 }
 
 /// Where the table of shared messages is (hdf5-netcdf4.md B.6).

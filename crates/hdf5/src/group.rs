@@ -6,6 +6,7 @@ pub(crate) use follow::{external_candidates, follow, lookup};
 pub(crate) use links::{dense_links, link_name, links};
 
 use crate::file::Addr;
+use ncirrus_layout::Error;
 
 /// The links of a group.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub(crate) struct Links {
     /// Indices of the list, by name.
     by_name: Vec<usize>,
     /// Links that cannot be read, links named twice.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) losses: Vec<Error>,
 }
 
 impl Links {

@@ -31,8 +31,10 @@ pub(crate) struct Header {
     pub(crate) messages: Vec<Message>,
     /// First address behind the last of its chunks.
     pub(crate) end: u64,
-    /// What is wrong but does not keep the object from being read.
+    /// What is odd but does not keep the object from being read.
     pub(crate) warnings: Vec<String>,
+    /// Messages that its head promises and that are not there.
+    pub(crate) missing: usize,
 }
 
 /// One message of an object header.

@@ -16,6 +16,7 @@ mod message;
 mod objects;
 mod out;
 mod placer;
+mod put;
 mod space;
 mod types;
 mod update;

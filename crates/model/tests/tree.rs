@@ -127,3 +127,21 @@ fn packed_length_adds_fields_without_padding_and_is_unknown_for_variable_length(
     let huge = model.add_type(root, UserType { name: "h".into(), kind: UserKind::Compound(huge) }).unwrap();
     assert_eq!(model.packed_len(TypeRef::User(huge)), None);
 }
+
+#[test]
+fn ids_that_lead_nowhere_are_told() {
+    let mut model = Model::new();
+    let root = model.root();
+    let x = model.add_dimension(root, "x", DimensionLen::Fixed(3)).unwrap();
+    let y = model.add_dimension(root, "y", DimensionLen::Fixed(3)).unwrap();
+    let group = model.add_group(root, "g").unwrap();
+    let var = model.add_variable(group, "v", Atomic::Int.into(), &[x]).unwrap();
+    assert_eq!(model.dangling(), None);
+    model.remove_dimension(y).unwrap();
+    assert_eq!(model.dangling(), None);
+    model.group_mut(group).unwrap().dims.push(y);
+    assert_eq!(model.dangling().unwrap(), "dimension 1 of the group /g");
+    model.group_mut(group).unwrap().dims.clear();
+    model.variable_mut(var).unwrap().dims.push(y);
+    assert_eq!(model.dangling().unwrap(), "dimension 1 of the variable /g/v");
+}

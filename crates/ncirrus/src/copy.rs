@@ -5,10 +5,12 @@ mod chunking;
 mod damage;
 mod dry_run;
 mod filtering;
+mod names;
 
 pub use chunking::ChunkRule;
 pub use dry_run::{CopyPlans, plan_copy};
 pub use filtering::{FilterRule, QuantizeRule};
+pub use names::LongNames;
 
 use crate::create::CreateOptions;
 use crate::select::VariableSelect;
@@ -48,6 +50,8 @@ pub struct CopyOptions<'a> {
     pub skip_damaged: bool,
     /// Unlimited dimensions become fixed.
     pub fix_unlimited: bool,
+    /// What is done about names that netCDF-C cannot read.
+    pub long_names: LongNames,
     /// Called as elements are copied.
     pub progress: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
 }
@@ -86,7 +90,7 @@ pub struct CopyReport {
     pub left_out: Vec<LeftOut>,
     /// Chunks that could not be decoded and became fill, where that was wanted.
     pub skipped: Vec<Skipped>,
-    /// Filters that were left out as wanted, and why.
+    /// Filters that were left out and names that were shortened, as wanted.
     pub losses: Vec<String>,
 }
 
@@ -124,6 +128,7 @@ pub(crate) fn copy_without(
     check_apart(source.url(), target, create.resolve(target, session.settings())?.shape(), &session.stores)?;
     let Blueprint { mut model, pairs, left_out } = Blueprint::draw(source, options, left_out, &create)?;
     let mut losses = Vec::new();
+    names::fit(&mut model, &create, options.long_names, &mut losses)?;
     let copy = Dataset::create_with(target, &create, session)?;
     if options.drop_filters {
         drop_filters(&copy.open_for_writing()?.writer, &mut model, &mut losses)?;

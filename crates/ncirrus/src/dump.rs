@@ -21,15 +21,16 @@ pub fn dump(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> Result
     ncirrus_cdl::print(out, &model, &mut source, options).map_err(|error| cdl_error(error, dataset))
 }
 
-/// Prints a classic dataset as NcML.
+/// Prints a dataset of the classic model, in whatever format, as NcML.
 ///
 /// # Errors
 /// As [`dump`]; `Unsupported` for a dataset that is not of the classic model.
 pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> Result<()> {
-    if !is_classic(dataset) {
+    if !is_classic_model(dataset) {
         return Err(Error::unsupported("NcML is printed for the classic model only"));
     }
     let model = dataset.model()?;
+    let model = if dataset.is_hdf5() { listed(&model, &dataset.stored_definitions()) } else { model };
     ncirrus_cdl::ncml(out, &model, dataset.url(), options).map_err(|error| cdl_error(error, dataset))
 }
 

@@ -6,7 +6,8 @@ use std::fmt;
 /// A member of a dataset, or a part of one, that is not given because it cannot be read or told in netCDF's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Path of the group or variable; of an attribute `/variable:attribute`.
+    /// Path of the variable; of an attribute `/variable:attribute`. A path that ends in `/` is that of a group of which a
+    /// part cannot be read.
     pub path: String,
     /// Why.
     pub reason: String,
@@ -14,7 +15,10 @@ pub struct LeftOut {
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is left out: {}", self.path, self.reason)
+        match self.path.ends_with('/') {
+            true => write!(f, "{}: {}", self.path, self.reason),
+            false => write!(f, "{} is left out: {}", self.path, self.reason),
+        }
     }
 }
 
@@ -45,7 +49,8 @@ impl Dataset {
         for group in model.walk() {
             let fault = model.group(group).and_then(|group| group.fault.as_ref());
             let path = model.group_path(group);
-            found.extend(fault.map(|fault| (NodeId::Group(group), LeftOut::new(path.as_str(), fault))));
+            let of_group = format!("{}/", path.trim_end_matches('/'));
+            found.extend(fault.map(|fault| (NodeId::Group(group), LeftOut::new(of_group, fault))));
             add_attributes(&model, NodeId::Group(group), &path, &mut found);
             let vars = model.group(group).map(|group| group.vars.clone()).unwrap_or_default();
             vars.into_iter().for_each(|var| self.add_variable(&model, var, &mut found));

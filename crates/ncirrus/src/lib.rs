@@ -34,8 +34,8 @@ mod upkeep;
 mod variable;
 
 pub use copy::{
-    ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, Progress, QuantizeRule, copy,
-    plan_copy,
+    ChunkRule, CopyOptions, CopyPlans, CopyReport, FilterRule, Filters, LongNames, Progress, QuantizeRule,
+    copy, plan_copy,
 };
 pub use create::{CreateOptions, DefaultChunks, Dialect, Kind, Structures};
 pub use dataset::Dataset;

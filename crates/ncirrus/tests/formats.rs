@@ -50,3 +50,4 @@ mod realdata;
 mod references;
 mod repairs;
 mod round_trips;
+mod silence;

@@ -58,7 +58,8 @@ fn contents(session: &Session, dataset: &Dataset) -> Contents {
     let attributes = session.block_on(dataset.attributes(&nodes));
     let attributes = nodes.iter().map(path).zip(attributes).collect();
     let is_faulty = |group| model.group(group).is_none_or(|group| group.fault.is_some());
-    let is_whole = dataset.catalog().warnings().is_empty() && !model.walk().into_iter().any(is_faulty);
+    // What is lost is a fault of the group that had it, which every command tells.
+    let is_whole = !model.walk().into_iter().any(is_faulty);
     Contents { shapes, values, attributes, is_whole }
 }
 

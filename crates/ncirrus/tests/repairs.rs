@@ -4,8 +4,8 @@
 use crate::checked::mended;
 use crate::support::{exact, session, temp};
 use ncirrus::{
-    Atomic, Attribute, CopyOptions, CreateOptions, Dataset, DimensionLen, Field, Kind, OpenOptions,
-    Selection, Session, Structures, TypeRef, UserKind, UserType, Values, copy,
+    Atomic, Attribute, CopyOptions, CreateOptions, Dataset, DimensionLen, Field, Kind, LongNames,
+    OpenOptions, Selection, Session, Structures, TypeRef, UserKind, UserType, Values, copy,
 };
 use ncirrus_testkit::corpus::program;
 use std::path::Path;
@@ -87,5 +87,29 @@ fn compounds_of_a_wrong_version_are_read_and_rewritten() {
             let output = Command::new(tool).arg(argument).arg(&copied).output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }
+    }
+}
+
+/// A group whose name has 300 bytes, of which netCDF-C refuses the whole file.
+#[test]
+fn names_that_netcdf_c_cannot_read_are_refused_or_shortened() {
+    let Some(corpus) = ncirrus_testkit::corpus::corpus("hdf5/gen") else { return };
+    let (session, (_folder, temp)) = (session(), temp());
+    let path = corpus.join("c_v18_groups.h5");
+    let source = Dataset::open_with(path.to_str().unwrap(), &OpenOptions::default(), &session).unwrap();
+    let copied = temp.join("short.nc");
+    let options = |long_names| CopyOptions {
+        create: CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() },
+        long_names,
+        ..CopyOptions::default()
+    };
+    let error = copy(&source, copied.to_str().unwrap(), &options(LongNames::Refuse), &session).unwrap_err();
+    assert!(error.message().contains("more than the 256 that netCDF-C reads"), "{error}");
+    assert!(!copied.exists());
+    let report = copy(&source, copied.to_str().unwrap(), &options(LongNames::Shorten), &session).unwrap();
+    assert!(report.losses.iter().any(|loss| loss.contains("is named")), "{:?}", report.losses);
+    if let Some(ncdump) = program("ncdump") {
+        let output = Command::new(ncdump).arg("-h").arg(&copied).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }

@@ -30,6 +30,7 @@ impl Places {
     ) -> Result<(Self, Vec<u64>)> {
         let rank = subject.rank();
         let spans = spans(subject, partitions, lengths)?;
+        // There are as many spans as partitions times axes, none where there are no partitions.
         let of_partition = |number: usize| spans.get(number * rank..(number + 1) * rank).unwrap_or_default();
         let holds = |number: &usize| of_partition(*number).iter().all(|span| !span.is_empty());
         let numbers: Vec<usize> = (0..partitions.len()).filter(holds).collect();
@@ -85,7 +86,8 @@ fn grid<'a>(
     for number in numbers {
         let mut place = 0;
         for (spans, span) in axes.iter().zip(of_partition(*number)) {
-            let at = spans.binary_search(&(span.start, span.end)).unwrap_or_default();
+            let at = spans.binary_search(&(span.start, span.end));
+            let at = at.map_err(|_| Error::internal(format!("partition {number} lies on no grid")))?;
             place = place * spans.len() as u64 + at as u64;
         }
         let number = u32::try_from(*number).map_err(|_| Error::limit("more than 2^32 partitions"))?;

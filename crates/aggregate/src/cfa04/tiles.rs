@@ -48,7 +48,8 @@ impl Tiles {
                 let touched = boxes.touched(region);
                 let choices = (view.limits(), self.subject.choices.lenient);
                 boxes.tiles(&touched, region, choices, |at, _| {
-                    let number = touched.get(at).map(|(number, _)| *number).unwrap_or_default();
+                    let number = touched.get(at).map(|(number, _)| *number);
+                    let number = number.ok_or_else(|| Error::internal(format!("no box {at} was touched")))?;
                     self.source(usize::try_from(number).unwrap_or(usize::MAX), &[number])
                 })
             }
@@ -61,6 +62,7 @@ impl Tiles {
         let form = form
             .as_ref()
             .map_err(|error| Error::new(error.kind(), format!("fragment {index:?}: {}", error.message())))?;
+        // A partition without a file lies in the master.
         let file = self.files.get(number).unwrap_or_default();
         let file = std::str::from_utf8(file).map_err(|_| fragment_error(index, "its name is no UTF-8"))?;
         let in_master = file.is_empty();

@@ -4,7 +4,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
     ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Dialect, Error, ErrorKind, FilterRule,
-    Filters, Kind, Progress, QuantizeRule, Result, Session, Skipped, Structures, VariableSelect,
+    Filters, Kind, LongNames, Progress, QuantizeRule, Result, Session, Skipped, Structures, VariableSelect,
 };
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -81,6 +81,9 @@ pub(crate) struct Args {
     /// 1. All chunks are decoded, those too that would pass through.
     #[arg(long)]
     skip_damaged: bool,
+    /// Names that are longer than netCDF-C reads (256 bytes): refuse the copy, or shorten them, each told.
+    #[arg(long, value_enum, value_name = "WAY", default_value = "refuse")]
+    long_names: LongNamesWay,
     /// Which HDF5 shall read a netCDF-4 copy: v18 (1.8 and newer) or v110 (1.10 and newer; faster chunk indexes).
     #[arg(long, value_enum, value_name = "VERSION", default_value = "v18")]
     libver: LibraryVersion,
@@ -135,6 +138,24 @@ enum LibraryVersion {
     /// HDF5 1.10 and newer.
     #[value(name = "v110", alias = "latest")]
     V110,
+}
+
+/// What is done about long names.
+#[derive(Clone, Copy, ValueEnum)]
+enum LongNamesWay {
+    /// The copy is refused.
+    Refuse,
+    /// They are cut, and numbered where one would be another's.
+    Shorten,
+}
+
+impl From<LongNamesWay> for LongNames {
+    fn from(way: LongNamesWay) -> Self {
+        match way {
+            LongNamesWay::Refuse => Self::Refuse,
+            LongNamesWay::Shorten => Self::Shorten,
+        }
+    }
 }
 
 /// Rules for chunk shapes.
@@ -233,6 +254,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         select: args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<_>>()?,
         skip_damaged: args.skip_damaged,
         fix_unlimited: args.fixed,
+        long_names: args.long_names.into(),
         progress: None,
     })
 }

@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     super::reading::tell_odd(&dataset);
     let mut left_out = dataset.left_out()?;
     for (path, reason) in summary.faults {
-        if left_out.iter().all(|known| known.path != path) {
+        if left_out.iter().all(|known| known.path.trim_end_matches('/') != path.trim_end_matches('/')) {
             left_out.push(LeftOut { path, reason });
         }
     }

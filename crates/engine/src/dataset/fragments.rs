@@ -140,9 +140,9 @@ impl Dataset {
                 checks.push(FragmentCheck { fragment, fault });
             }
             for (number, fault) in reading.check_fragments(parts).await? {
-                if let Some(check) = checks.get_mut(number) {
-                    check.fault = Some(fault);
-                }
+                let check = checks.get_mut(number);
+                check.ok_or_else(|| Error::internal(format!("no fragment {number} was checked")))?.fault =
+                    Some(fault);
             }
             if show(checks)?.is_break() {
                 break;

@@ -126,7 +126,7 @@ impl Reading<'_> {
         let fill = self.bound.stored_fill.as_deref().filter(|fill| !fill.is_empty());
         let fill = fill.ok_or_else(short)?;
         let whole = have - have % fill.len();
-        let rest = stored.get_mut(whole..).unwrap_or_default();
+        let (_, rest) = stored.split_at_mut(whole);
         rest.chunks_mut(fill.len()).for_each(|element| element.copy_from_slice(&fill[..element.len()]));
         Ok(())
     }
@@ -229,7 +229,8 @@ impl Reading<'_> {
         }
         self.context.shared.counters.decoded(needed.iter().map(Range::len).sum());
         for range in needed {
-            self.bound.repair(decoded.get_mut(range.clone()).unwrap_or_default());
+            let part = decoded.get_mut(range.clone());
+            self.bound.repair(part.ok_or_else(|| Error::internal(format!("{range:?} of a decoded chunk")))?);
         }
         Ok(true)
     }

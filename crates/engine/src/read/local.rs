@@ -102,10 +102,11 @@ impl Reading<'_> {
         let done = match self.fetch_local(store, &location, &mut encoded) {
             Ok(Some(len)) => {
                 let bytes = match &location {
-                    Location::Inline(bytes) => bytes,
-                    _ => encoded.get(..len).unwrap_or_default(),
+                    Location::Inline(bytes) => Some(bytes.as_ref()),
+                    _ => encoded.get(..len),
                 };
-                self.decode(&mut job, bytes, worker)
+                let outside = || Error::internal(format!("{len} bytes were read into {}", encoded.len()));
+                bytes.ok_or_else(outside).and_then(|bytes| self.decode(&mut job, bytes, worker))
             }
             Ok(None) => self.note_missing(&job.cell).map(|()| self.fill(&mut job.target, fill)),
             Err(error) => Err(error),
@@ -194,14 +195,15 @@ impl Reading<'_> {
         worker: &mut Worker,
     ) -> Result<Option<()>> {
         let readable = usize::try_from(place.range.end - place.range.start).unwrap_or(usize::MAX);
+        let outside = || Error::internal(format!("{readable} bytes are read into a run that is shorter"));
         let is_direct = self.copier().is_plain() && !self.bound.repairs();
         if let Some(run) = unit.target.part.run_mut().filter(|_| is_direct) {
-            let wanted = run.get_mut(..readable).unwrap_or_default();
+            let wanted = run.get_mut(..readable).ok_or_else(outside)?;
             let read = self.read_at(source, place.range.start, wanted)?;
             return read.map(|read| self.pad(run, read)).transpose();
         }
         let stored = sized(&mut worker.decoded, unit.len);
-        let wanted = stored.get_mut(..readable).unwrap_or_default();
+        let wanted = stored.get_mut(..readable).ok_or_else(outside)?;
         let read = self.read_at(source, place.range.start, wanted)?;
         read.map(|read| self.copy_stored(&mut unit.target.part, stored, read)).transpose()
     }

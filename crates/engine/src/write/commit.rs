@@ -5,9 +5,9 @@ use super::stage::Key;
 use super::target::Target;
 use super::{Writer, lock};
 use futures_util::future::{BoxFuture, join};
-use ncirrus_layout::{Cells, Edge, Phase, Result, Work};
+use ncirrus_layout::{Cells, Edge, Error, Phase, Result, Work};
 use ncirrus_model::{FillValue, Model, VarId};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 impl Writer {
     /// Puts what is staged, then carries out the format's phases, the last one beside a request. Nobody else writes
@@ -23,6 +23,9 @@ impl Writer {
         }
         let model = translated(&self.model(), &self.abilities, self.session.registry())?;
         let model = self.completed(&model)?;
+        if let Some(lost) = model.dangling() {
+            return Err(Error::internal(format!("the definitions to be written lack {lost}")));
+        }
         let mut phases = self.drive(|view, placer| placer.plan_commit(view, &model)).await?;
         // Nothing of a new dataset is seen before its second phase: chunks need not be there before.
         let unseen = match phases.len() {
@@ -172,7 +175,7 @@ impl Writer {
                 }
             }
         })?;
-        self.put(puts.into_inner().unwrap_or_default()).await
+        self.put(puts.into_inner().unwrap_or_else(PoisonError::into_inner)).await
     }
 }
 

@@ -92,8 +92,9 @@ impl Definitions {
     pub(super) fn grow(&mut self, var: VarId, selection: &Selection) -> Result<bool> {
         let shape = self.model.shape(var);
         selection.check_growing(&shape, &self.model.growing(var))?;
-        let extent = selection.extent().unwrap_or_default();
-        let dims = self.model.variable(var).map(|variable| variable.dims.clone()).unwrap_or_default();
+        let variable = self.model.variable(var);
+        let dims = variable.ok_or_else(|| Error::not_found("no such variable"))?.dims.clone();
+        let extent = selection.extent().ok_or_else(|| Error::limit("elements beyond 2^64"))?;
         if selection.element_count() == Some(0) || extent.iter().zip(&shape).all(|(end, len)| end <= len) {
             return Ok(false);
         }
@@ -156,7 +157,10 @@ impl Writer {
                 continue;
             }
             let encoding = super::lock(&self.placer).encoding(var)?;
-            let shape = encoding.grid.cell_shape(&vec![0; encoding.grid.rank()]).unwrap_or_default();
+            let shape = encoding.grid.cell_shape(&vec![0; encoding.grid.rank()]);
+            let shape = shape.ok_or_else(|| {
+                Error::internal("a grid without a first chunk").at_path(model.variable_path(var))
+            })?;
             let byte_len = encoding.stored.byte_len().and_then(|len| usize::try_from(len).ok());
             let chunk = ChunkInfo { shape, element: Element { byte_len } };
             let filters = variable.filters.iter().map(|filter| names::complete(filter, &chunk));

@@ -91,10 +91,10 @@ impl Writer {
             }
             let Some((at, mask, is_whole, blob)) = under_way.next().await else { return Ok(stored) };
             let blob = blob?;
-            if let Some(slot) = stored.get_mut(at) {
-                let there = |blob: Blob| Stored::Bytes(blob.bytes, mask, is_whole.then_some(blob.tag));
-                *slot = blob.map_or(Stored::Absent, there);
-            }
+            let slot =
+                stored.get_mut(at).ok_or_else(|| Error::internal(format!("no chunk {at} was asked for")))?;
+            let there = |blob: Blob| Stored::Bytes(blob.bytes, mask, is_whole.then_some(blob.tag));
+            *slot = blob.map_or(Stored::Absent, there);
         }
     }
 

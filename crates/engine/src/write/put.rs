@@ -322,7 +322,8 @@ fn move_bytes(local: &dyn LocalStore, object: &ObjectId, (from, to, len): (u64, 
         let part = (len - done).min(MOVE_BYTES as u64);
         let at = if to > from { len - done - part } else { done };
         let size = usize::try_from(part).unwrap_or(MOVE_BYTES);
-        let piece = buffer.get_mut(..size).unwrap_or_default();
+        let piece = buffer.get_mut(..size);
+        let piece = piece.ok_or_else(|| Error::internal(format!("{size} bytes are moved at once")))?;
         let have = local.read_into(object, from + at, piece)?.unwrap_or(0);
         if have < piece.len() {
             return Err(Error::malformed("the file ends inside bytes that are to be moved")

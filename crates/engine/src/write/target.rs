@@ -237,7 +237,8 @@ impl Target {
         let Contents::Bytes(mut whole) = self.blank(shape)? else {
             return Err(Error::internal("elements of fixed size"));
         };
-        let row = stored.get(1..).unwrap_or_default().iter().product::<usize>() * element;
+        // Of a scalar, which has no rows, all that follows is nothing.
+        let row = stored.iter().skip(1).product::<usize>() * element;
         if let Some(rows) = stored.first_mut() {
             *rows = (*rows).min(bytes.len().checked_div(row).unwrap_or(0));
         }

@@ -105,7 +105,7 @@ impl Tree {
         for _ in 0..pointers {
             children.push(self.child(&mut cursor, node.depth, file)?);
         }
-        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of a node of a version 2 B-tree is wrong"));
         }

@@ -90,7 +90,7 @@ impl Superblock {
         cursor.skip(SIGNATURE.len())?;
         match cursor.version(&[0, 1, 2, 3])? {
             version @ (0 | 1) => Self::parse_old(&mut cursor, version),
-            version => Self::parse_new(bytes, &mut cursor, version),
+            version => Self::parse_new(&mut cursor, version),
         }
     }
 
@@ -117,7 +117,7 @@ impl Superblock {
     }
 
     /// Versions 2 and 3 (A.3).
-    fn parse_new(bytes: &[u8], cursor: &mut Cursor<'_>, version: u8) -> Result<Self, Error> {
+    fn parse_new(cursor: &mut Cursor<'_>, version: u8) -> Result<Self, Error> {
         let sizes = Sizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
         check_sizes(sizes)?;
         let flags = cursor.u8()?;
@@ -125,7 +125,7 @@ impl Superblock {
         let extension = cursor.addr(sizes)?;
         let end = cursor.uint(usize::from(sizes.offsets))?;
         let found = cursor.addr(sizes)?;
-        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of the superblock is wrong"));
         }
@@ -135,10 +135,11 @@ impl Superblock {
 
     /// The file; the place where the signature was found is its base, whatever is stored (A.1).
     fn into_file(self, object: &ObjectId, first: &Blob, base: u64) -> (File, Parts) {
-        let mut warnings = Vec::new();
+        let (mut warnings, mut losses) = (Vec::new(), Vec::new());
         let end = self.end.wrapping_sub(self.base.wrapping_sub(base));
         if self.end != all_ones(self.sizes.offsets) && end > first.size {
-            warnings.push(format!("the file should have {end} bytes, but has only {}", first.size));
+            let message = format!("the file is cut off: {} of {end} bytes", first.size);
+            losses.push(Error::malformed(message).at_object(object));
         }
         if self.version == 3 && self.flags & 0b101 != 0 {
             warnings.push("the file is open for writing, or was not closed by its writer".to_owned());
@@ -156,6 +157,7 @@ impl Superblock {
             shared: None,
             page: None,
             warnings,
+            losses,
         };
         (file, parts)
     }

@@ -97,8 +97,8 @@ struct Found {
     tracked: bool,
     /// Bytes of all names and targets.
     byte_len: usize,
-    warnings: Vec<String>,
-    /// Number of warnings that were left out.
+    losses: Vec<Error>,
+    /// Number of losses that are not told one by one.
     unsaid: usize,
 }
 
@@ -117,27 +117,29 @@ impl Found {
         match link {
             Ok(link) if link.name.is_empty() => {}
             Ok(link) if self.byte_len > MOST_BYTES => {
-                self.warn(format!("{}: too many bytes of names in one group", escaped(&link.name)));
+                let name = escaped(&link.name);
+                self.lose(Error::limit(format!("link {name:?}: too many bytes of names in one group")));
             }
             Ok(link) => {
                 self.byte_len += link.name.len() + link.target.byte_len();
                 self.list.push(link);
             }
-            Err(error) => self.warn(format!("a link cannot be read: {error}")),
+            Err(error) => self.lose(retold("a link", &error)),
         }
     }
 
-    fn warn(&mut self, warning: String) {
-        if self.warnings.len() < MOST_WARNINGS {
-            self.warnings.push(warning);
+    /// Notes that a link is not there.
+    fn lose(&mut self, error: Error) {
+        if self.losses.len() < MOST_LOSSES {
+            self.losses.push(error);
         } else {
             self.unsaid += 1;
         }
     }
 
     /// Notes that a node with links cannot be read.
-    fn lose(&mut self, error: &Error) {
-        self.warn(format!("some links cannot be read: {error}"));
+    fn lose_some(&mut self, error: &Error) {
+        self.lose(retold("some links", error));
     }
 
     /// The links in their order; of those with one name the first counts.
@@ -148,12 +150,12 @@ impl Found {
         found.retain(|(name, _)| {
             let new = names.insert(name.clone());
             if !new {
-                self.warn(format!("two links are named {name:?}: the first is taken"));
+                self.lose(Error::malformed(format!("two links are named {name:?}: the first is taken")));
             }
             new
         });
         if self.unsaid > 0 {
-            self.warnings.push(format!("{} more of the kind", self.unsaid));
+            self.losses.push(Error::malformed(format!("{} more of the kind", self.unsaid)));
         }
         found.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
         if self.tracked {
@@ -163,8 +165,16 @@ impl Found {
             found.into_iter().map(|(name, link)| Link { name, target: link.target }).collect();
         let mut by_name: Vec<usize> = (0..list.len()).collect();
         by_name.sort_by_key(|index| list.get(*index).map(|link| link.name.as_str()));
-        Links { list, by_name, warnings: self.warnings }
+        Links { list, by_name, losses: self.losses }
     }
+}
+
+/// What cannot be read, and why and where.
+fn retold(what: &str, error: &Error) -> Error {
+    let message = format!("{what} cannot be read: {}", error.message());
+    let (told, place) = (Error::new(error.kind(), message), error.place());
+    let told = place.object.iter().fold(told, |told, object| told.at_object(object));
+    place.offset.iter().fold(told, |told, offset| told.at_offset(*offset))
 }
 
 impl Link {
@@ -187,8 +197,8 @@ impl LinkTarget {
 
 /// More bytes than the links of any group have; in a damaged file names may overlap.
 const MOST_BYTES: usize = 1 << 28;
-/// Warnings about one group that are kept.
-const MOST_WARNINGS: usize = 100;
+/// Losses of one group that are told one by one.
+const MOST_LOSSES: usize = 100;
 
 #[cfg(test)]
 mod tests;

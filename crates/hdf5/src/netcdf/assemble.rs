@@ -6,14 +6,16 @@ use super::front::metadata_end;
 use super::hidden::{self, Raw};
 use super::types::{Types, unwrap_arrays};
 use super::variable::{damaged, is_listed, variable};
-use super::walk::{Member, Tree};
+use super::walk::{GroupNode, Member, Tree};
 use super::{Key, attribute};
 use crate::file::File;
 use crate::object::ObjectRef;
 use crate::place::Dataset;
-use crate::word::Dataspace;
-use ncirrus_layout::{Error, Stall, Step, View, join, settle};
-use ncirrus_model::{AttributeState, DimId, Dimension, DimensionLen, Fault, GroupId, Model, Variable};
+use crate::word::{Dataspace, RawAttribute};
+use ncirrus_layout::{Error, ErrorKind, Stall, Step, View, join, settle};
+use ncirrus_model::{
+    AttributeState, DimId, Dimension, DimensionLen, Fault, FaultKind, GroupId, Model, Variable,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -38,7 +40,14 @@ pub(super) fn assemble(
             variables.extend(found(group, member, facts, &mut scales));
         }
     }
-    second_choice(view, &scales, &mut variables)?;
+    let lost = second_choice(view, &scales, &mut variables)?;
+    let mut losses: Vec<Vec<Error>> = tree.groups.iter().map(|group| group.losses.clone()).collect();
+    for (at, losses) in losses.iter_mut().enumerate() {
+        losses.extend(tree.groups.get(at).zip(facts.get(at)).into_iter().flat_map(losses_of_members));
+    }
+    for (group, error) in lost {
+        order.get(group).and_then(|at| losses.get_mut(*at)).into_iter().for_each(|of| of.push(error.clone()));
+    }
     let (provenance, strict) = root_facts(view, file, facts)?;
     let is_ours = provenance.as_ref().is_some_and(|text| text.contains(",ncirrus="));
     let front = if is_ours { metadata_end(view, file, &tree, facts) } else { None };
@@ -50,10 +59,13 @@ pub(super) fn assemble(
         variables: Vec::new(),
         scales: Vec::new(),
     };
-    assembly.add_groups(&tree, &order)?;
+    assembly.add_groups(&tree, &order, &losses)?;
     assembly.add_types(&tree, facts, &order);
     assembly.add_variables(&order, &scales, variables)?;
     assembly.add_types_of_attributes(facts, &order);
+    if let Some(fault) = assembly.leaves_nothing(facts) {
+        return Err(Error::malformed(format!("nothing can be read of the file: {fault}")).into());
+    }
     Ok(Hdf5Catalog {
         object: file.object.clone(),
         version: file.version,
@@ -70,6 +82,44 @@ pub(super) fn assemble(
         scales: assembly.scales,
         warnings: assembly.warnings,
     })
+}
+
+/// What of the datasets of a group cannot be read, and is in none of them.
+fn losses_of_members((group, facts): (&GroupNode, &GroupFacts)) -> Vec<Error> {
+    let of_member = |(member, facts): (&Member, &Facts)| {
+        let losses = match facts {
+            Facts::Dataset(facts) => facts.losses.clone(),
+            Facts::Type(Err(error)) if is_damage(error) => vec![error.clone()],
+            Facts::Type(_) | Facts::Damaged(_) => Vec::new(),
+        };
+        let path = format!("{}/{}", group.path, member.name);
+        let (file, addr) = (Arc::clone(&member.object.file), member.object.addr);
+        losses.into_iter().map(move |error| {
+            let told = Error::malformed(format!("{path}: {}", error.message()));
+            match (&error.place().object, error.place().offset) {
+                (Some(object), Some(offset)) => told.at_object(object).at_offset(offset),
+                _ => file.at(addr, told),
+            }
+        })
+    };
+    group.members.iter().zip(&facts.members).flat_map(of_member).collect()
+}
+
+fn is_damage(error: &Error) -> bool {
+    error.kind() != ErrorKind::Unsupported
+}
+
+/// One fault for all that is lost of a group.
+fn fault_of(losses: &[Error]) -> Option<Fault> {
+    const TOLD: usize = 20;
+    if losses.is_empty() {
+        return None;
+    }
+    let mut texts: Vec<String> = losses.iter().take(TOLD).map(ToString::to_string).collect();
+    if losses.len() > TOLD {
+        texts.push(format!("and {} more", losses.len() - TOLD));
+    }
+    Some(Fault::new(FaultKind::Malformed, texts.join("; ")))
 }
 
 /// The groups, each followed by all that lie in it.
@@ -139,24 +189,36 @@ fn axes_of(group: usize, dataset: &Dataset, facts: &DatasetFacts) -> Axes {
     }
 }
 
-/// Reads the attached scales of variables whose ids mean nothing.
-fn second_choice(view: &dyn View, scales: &[Scale], variables: &mut [Found<'_>]) -> Step<()> {
+/// Reads the attached scales of variables whose ids mean nothing; gives those that cannot be read, each with the number of
+/// its group.
+fn second_choice(
+    view: &dyn View,
+    scales: &[Scale],
+    variables: &mut [Found<'_>],
+) -> Step<Vec<(usize, Error)>> {
     let lacking = lacks_scales(scales, variables.iter().map(|found| &found.axes));
     let attached = join(&lacking, |at| {
         let Some((found, Ok((facts, _)))) = variables.get(*at).map(|found| (found, &found.facts)) else {
-            return Ok(Vec::new());
+            return Ok(Ok(Vec::new()));
         };
         let none = Vec::new();
         let raw: &Raw = facts.attributes.as_deref().map_or(&none, Vec::as_slice);
         let list = hidden::attached(view, found.object, raw, found.axes.lens.len());
-        Ok(settle(list).map_err(Stall::Need)?.unwrap_or_default())
+        settle(list).map_err(Stall::Need)
     })?;
+    let mut lost = Vec::new();
     for (at, attached) in lacking.into_iter().zip(attached) {
-        if let Some(found) = variables.get_mut(at) {
-            found.axes.attached = attached;
+        let found = variables.get_mut(at).ok_or_else(|| Error::internal(format!("no variable {at}")))?;
+        match attached {
+            Ok(attached) => found.axes.attached = attached,
+            Err(error) => {
+                let error = hidden::lost("DIMENSION_LIST", &error);
+                let told = Error::malformed(format!("variable {:?}: {}", found.name, error.message()));
+                lost.push((found.axes.group, found.object.file.at(found.object.addr, told)));
+            }
         }
     }
-    Ok(())
+    Ok(lost)
 }
 
 /// Provenance, and whether the file was made by the rules of the classic model.
@@ -190,7 +252,7 @@ struct Assembly {
 }
 
 impl Assembly {
-    fn add_groups(&mut self, tree: &Tree, order: &[usize]) -> Result<(), Error> {
+    fn add_groups(&mut self, tree: &Tree, order: &[usize], losses: &[Vec<Error>]) -> Result<(), Error> {
         let mut ids: HashMap<usize, GroupId> = HashMap::new();
         for &at in order {
             let Some(node) = tree.groups.get(at) else { continue };
@@ -200,12 +262,23 @@ impl Assembly {
             };
             if let Some(group) = self.model.group_mut(id) {
                 group.attributes = AttributeState::Pending;
-                group.fault = node.fault.as_ref().map(Fault::from);
+                group.fault = losses.get(at).and_then(|losses| fault_of(losses));
             }
             ids.insert(at, id);
             self.groups.push((id, node.object.clone()));
         }
         Ok(())
+    }
+
+    /// Why there is nothing to show of a damaged file.
+    fn leaves_nothing(&self, facts: &[GroupFacts]) -> Option<Fault> {
+        let root = self.model.group(self.model.root())?;
+        let is_shown = |raw: &Result<RawAttribute, (String, Error)>| {
+            raw.as_ref().is_ok_and(|attribute| !hidden::is_hidden(&attribute.name))
+        };
+        let raw = facts.first().and_then(|facts| facts.attributes.as_ref().ok());
+        let has_attributes = raw.is_some_and(|raw| raw.iter().any(is_shown));
+        root.fault.clone().filter(|_| root.is_empty() && !has_attributes)
     }
 
     fn add_types(&mut self, tree: &Tree, facts: &[GroupFacts], order: &[usize]) {
@@ -217,10 +290,10 @@ impl Assembly {
                         let key = Key::from(&member.object);
                         self.types.commit(key, *group, &member.name, Arc::clone(datatype));
                     }
-                    Facts::Type(Err(error)) => {
+                    Facts::Type(Err(error)) if !is_damage(error) => {
                         self.warnings.push(format!("type {:?} cannot be used: {error}", member.name));
                     }
-                    Facts::Dataset(_) | Facts::Damaged(_) => {}
+                    Facts::Type(Err(_)) | Facts::Dataset(_) | Facts::Damaged(_) => {}
                 }
             }
         }

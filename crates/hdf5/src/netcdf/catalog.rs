@@ -98,10 +98,10 @@ pub(crate) fn fill_of(
 ) -> Step<Values> {
     let byte_len = view.limits().metadata_len(dataset.element.byte_len, "an element")?;
     let Fill { value, .. } = fill(view, object)?;
-    let one = value.filter(|value| value.len() >= byte_len);
-    let one = one.unwrap_or_else(|| Bytes::from(vec![0; byte_len]));
-    let raw = one.get(..byte_len).unwrap_or_default();
-    values(view, &object.file, &dataset.element, raw, 1, paths)
+    let zeros = || Bytes::from(vec![0; byte_len]);
+    let one =
+        value.filter(|value| value.len() >= byte_len).map_or_else(zeros, |value| value.slice(..byte_len));
+    values(view, &object.file, &dataset.element, &one, 1, paths)
 }
 
 impl Catalog for Hdf5Catalog {

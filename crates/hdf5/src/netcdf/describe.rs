@@ -41,6 +41,8 @@ pub(super) struct DatasetFacts {
     pub(super) fill: Fill,
     /// The value of `_FillValue`, if it has one.
     pub(super) own_fill: Option<Values>,
+    /// What of it cannot be read, and is in no attribute that is shown.
+    pub(super) losses: Vec<Error>,
 }
 
 /// Describes all objects that were found so far.
@@ -86,16 +88,21 @@ fn dataset_facts(view: &dyn View, object: &ObjectRef) -> Step<DatasetFacts> {
     };
     let own_fill = settle(attribute::fill_value(view, object, list)).map_err(Stall::Need);
     let (attached, own_fill) = together(attached.map_err(Stall::Need), own_fill)?;
+    let fill = settle(fill(view, object)).map_err(Stall::Need)?;
+    let mut losses = hidden::damaged(list);
+    losses.extend(attached.as_ref().err().map(|error| hidden::lost("DIMENSION_LIST", error)));
+    losses.extend(fill.as_ref().err().cloned());
     Ok(DatasetFacts {
         is_scale,
         is_variable: !(is_scale && hidden::is_only_dimension(list)),
         id: hidden::dimension_id(view, object, list),
         coordinates,
         attached: attached.unwrap_or_default(),
-        fill: settle(fill(view, object)).map_err(Stall::Need)?.unwrap_or_default(),
+        fill: fill.unwrap_or_default(),
         own_fill: own_fill.ok().flatten(),
         dataset,
         attributes: raw,
+        losses,
     })
 }
 

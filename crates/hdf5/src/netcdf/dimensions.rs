@@ -195,12 +195,11 @@ impl<'a> Assignment<'a> {
     /// Axes that nothing names get a dimension of the same group, length and kind that the variable does not use yet,
     /// or a new one.
     fn fill_in(&mut self, variable: &Axes, axes: &mut [Option<usize>]) {
-        for axis in 0..axes.len() {
+        let kinds = variable.lens.iter().zip(&variable.unlimited);
+        for (axis, (&len, &unlimited)) in kinds.enumerate().take(axes.len()) {
             if axes.get(axis).copied().flatten().is_some() {
                 continue;
             }
-            let len = variable.lens.get(axis).copied().unwrap_or_default();
-            let unlimited = variable.unlimited.get(axis).copied().unwrap_or_default();
             let alike = self.alike.get(&(variable.group, len, unlimited));
             let free = alike.into_iter().flatten().copied().find(|dim| !axes.contains(&Some(*dim)));
             let dim = free.unwrap_or_else(|| {

@@ -37,6 +37,17 @@ pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
+/// The attributes that are not shown and cannot be read.
+pub(super) fn damaged(raw: &Raw) -> Vec<Error> {
+    let damaged = raw.iter().filter_map(|attribute| attribute.as_ref().err());
+    damaged.filter(|(name, _)| is_hidden(name)).map(|(name, error)| lost(name, error)).collect()
+}
+
+/// Why an attribute that is not shown cannot be read.
+pub(super) fn lost(name: &str, error: &Error) -> Error {
+    Error::malformed(format!("attribute {name}: {error}"))
+}
+
 /// How many attributes of a dataset are such as only netCDF and its like write.
 pub(super) fn count_marks(raw: &Raw) -> usize {
     raw.iter().flatten().filter(|attribute| is_hidden(&attribute.name)).count()

@@ -3,7 +3,7 @@ use super::Key;
 use crate::file::{Addr, File};
 use crate::group::{Link, LinkTarget, follow, links};
 use crate::object::{Header, ObjectRef, header, kind};
-use ncirrus_layout::{Error, ObjectId, Stall, Step, View, join_each, settle};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Stall, Step, View, join_each, settle};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ pub(super) struct GroupNode {
     /// Datasets and committed types, in the order of their links.
     pub(super) members: Vec<Member>,
     pub(super) groups: Vec<usize>,
-    pub(super) fault: Option<Error>,
+    /// What of it cannot be read, with its place.
+    pub(super) losses: Vec<Error>,
 }
 
 /// A member of a group that is no group.
@@ -51,6 +52,24 @@ pub(super) enum What {
     Type,
     /// Its header cannot be read.
     Damaged(Error),
+}
+
+/// Why a group is not walked.
+#[derive(Clone, Copy)]
+enum Hinder {
+    Circle,
+    Deep,
+    Paths,
+}
+
+impl Hinder {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Circle => "it contains itself",
+            Self::Deep => "it lies too deep",
+            Self::Paths => "too many paths lead to it",
+        }
+    }
 }
 
 /// What an object's header says that it is.
@@ -73,7 +92,8 @@ impl Tree {
             members: 0,
         };
         tree.name(&object, "/");
-        tree.group(String::new(), String::new(), None, object);
+        let root = tree.group(String::new(), String::new(), None, object);
+        tree.lose(root, file.losses.iter().cloned());
         tree
     }
 
@@ -103,13 +123,13 @@ impl Tree {
         })?;
         let mut next = Vec::new();
         for ((group, link), found) in found.into_iter().zip(objects) {
-            let path = self.groups.get(group).map(|group| format!("{}/{}", group.path, link.name));
-            let path = path.unwrap_or_default();
+            let home = self.groups.get(group).ok_or_else(|| Error::internal("no group"))?;
+            let path = format!("{}/{}", home.path, link.name);
             match found {
                 Ok((object, header)) => {
                     next.extend(self.member(view, (group, link.name, path), object, &header));
                 }
-                Err(error) => self.warnings.push(dangling(&path, &link.target, &error)),
+                Err(error) => self.dangling(group, &path, &link.target, &error),
             }
         }
         Ok(next)
@@ -123,21 +143,21 @@ impl Tree {
         })?;
         let mut found = Vec::new();
         for (&at, links) in level.iter().zip(of_groups) {
-            let Some(group) = self.groups.get_mut(at) else { continue };
             match links {
                 Ok(links) => {
-                    let place = |text: &String| format!("group {}/: {text}", group.path);
-                    self.warnings.extend(links.warnings.iter().map(place));
+                    self.lose(at, links.losses.iter().cloned());
                     let named = links.list.iter().filter(|link| !link.name.is_empty());
                     found.extend(named.map(|link| (at, link.clone())));
                 }
-                Err(error) => group.fault = Some(error),
+                Err(error) => self.lose(at, [error]),
             }
         }
         let room = view.limits().count.saturating_sub(self.members);
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         if found.len() > room {
-            self.warnings.push(format!("only {} members are listed", view.limits().count));
+            let at = found.get(room).map_or(0, |(group, _)| *group);
+            let message = format!("of all members only {} are listed", view.limits().count);
+            self.lose(at, [Error::limit(message)]);
             found.truncate(room);
         }
         self.members = self.members.saturating_add(found.len() as u64);
@@ -153,48 +173,81 @@ impl Tree {
         header: &Result<Arc<Header>, Error>,
     ) -> Option<usize> {
         self.name(&object, &path);
+        if let Ok(header) = header {
+            self.warnings.extend(header.warnings.iter().map(|text| format!("{path}: {text}")));
+            if header.missing > 0 {
+                let message = format!("{path}: {} messages less than its header promises", header.missing);
+                self.lose(group, [object.file.at(object.addr, Error::malformed(message))]);
+            }
+        }
         let what = match header.as_ref().map(|header| sort_of(header)) {
             Ok(Sort::Group) => match self.hinder(view, group, &object) {
                 None => return Some(self.group(name, path, Some(group), object)),
-                Some(reason) => {
-                    self.warnings.push(format!("group {path} is left out: {reason}"));
+                Some(hinder) => {
+                    let told = format!("group {path} is left out: {}", hinder.reason());
+                    match hinder {
+                        Hinder::Deep => self.lose(group, [object.file.at(object.addr, Error::limit(told))]),
+                        // What is in it is shown elsewhere.
+                        Hinder::Circle | Hinder::Paths => self.warnings.push(told),
+                    }
                     return None;
                 }
             },
             Ok(Sort::Unknown) => {
-                self.warnings.push(format!("{path} is neither a group, a dataset nor a type"));
+                let error = Error::malformed(format!("{path} is neither a group, a dataset nor a type"));
+                self.lose(group, [object.file.at(object.addr, error)]);
                 return None;
             }
             Ok(Sort::Dataset) => What::Dataset,
             Ok(Sort::Type) => What::Type,
             Err(error) => What::Damaged(error.clone()),
         };
-        if let Ok(header) = header {
-            self.warnings.extend(header.warnings.iter().map(|text| format!("{path}: {text}")));
-        }
         if let Some(group) = self.groups.get_mut(group) {
             group.members.push(Member { name, object, what });
         }
         None
     }
 
+    /// Notes what of a group cannot be read: where it has no place of its own, the group has.
+    fn lose(&mut self, group: usize, losses: impl IntoIterator<Item = Error>) {
+        if let Some(group) = self.groups.get_mut(group) {
+            let object = &group.object;
+            let placed = |error: Error| match error.place().offset {
+                None if error.place().object.is_none() => object.file.at(object.addr, error),
+                _ => error,
+            };
+            group.losses.extend(losses.into_iter().map(placed));
+        }
+    }
+
+    /// Notes a link that leads nowhere. Soft and external ones may: what they lead to was perhaps never there.
+    fn dangling(&mut self, group: usize, path: &str, target: &LinkTarget, error: &Error) {
+        let told = dangling(path, target, error);
+        let is_damage = !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Unsupported);
+        match target {
+            LinkTarget::Hard(_) => self.lose(group, [Error::malformed(told)]),
+            _ if is_damage => self.lose(group, [Error::malformed(told)]),
+            _ => self.warnings.push(told),
+        }
+    }
+
     /// Why a group cannot be walked below another.
-    fn hinder(&mut self, view: &dyn View, parent: usize, object: &ObjectRef) -> Option<&'static str> {
+    fn hinder(&mut self, view: &dyn View, parent: usize, object: &ObjectRef) -> Option<Hinder> {
         let mut depth = 1;
         let mut at = Some(parent);
         while let Some(group) = at.and_then(|at| self.groups.get(at)) {
             if group.object == *object {
-                return Some("it contains itself");
+                return Some(Hinder::Circle);
             }
             depth += 1;
             at = group.parent;
         }
         if view.limits().depth(depth, "a group").is_err() {
-            return Some("it lies too deep");
+            return Some(Hinder::Deep);
         }
         let met = self.met.entry(Key::from(object)).or_insert(0);
         *met += 1;
-        (*met > MOST_PATHS).then_some("too many paths lead to it")
+        (*met > MOST_PATHS).then_some(Hinder::Paths)
     }
 
     fn group(&mut self, name: String, path: String, parent: Option<usize>, object: ObjectRef) -> usize {
@@ -203,7 +256,7 @@ impl Tree {
             parent.groups.push(at);
         }
         let (members, groups) = (Vec::new(), Vec::new());
-        self.groups.push(GroupNode { name, path, parent, object, members, groups, fault: None });
+        self.groups.push(GroupNode { name, path, parent, object, members, groups, losses: Vec::new() });
         at
     }
 

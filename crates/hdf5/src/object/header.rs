@@ -75,6 +75,7 @@ impl Reading {
             messages: Vec::new(),
             end: 0,
             warnings: Vec::new(),
+            missing: 0,
         };
         Self { format: prefix.format, header, left: prefix.count }
     }
@@ -108,9 +109,7 @@ impl Reading {
 
     fn finish(self) -> Header {
         let mut header = self.header;
-        if let Some(missing @ 1..) = self.left {
-            header.warnings.push(format!("{missing} messages less than the object header promises"));
-        }
+        header.missing = self.left.unwrap_or(0);
         for (kind, name) in ONCE {
             if header.all(kind).nth(1).is_some() {
                 header.warnings.push(format!("more than one {name}: the first is taken"));

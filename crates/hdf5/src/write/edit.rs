@@ -11,6 +11,7 @@ mod tests;
 use super::Change;
 use super::Patch;
 use super::header::Draft;
+use super::put::put;
 use super::space::Space;
 use crate::file::{Addr, Sizes};
 use crate::object::{ObjectRef, is_known, kind, pieces};
@@ -92,19 +93,32 @@ impl Editable {
     }
 
     /// Gives a message another body.
-    pub(crate) fn set(&mut self, number: usize, body: Bytes) {
-        let Some(held) = self.messages.get_mut(number).filter(|held| held.draft.body != body) else { return };
-        held.draft.body = body;
-        let home = held.home;
-        self.touch(home);
+    ///
+    /// # Errors
+    /// When there is no such message.
+    pub(crate) fn set(&mut self, number: usize, body: Bytes) -> Result<()> {
+        let draft = Draft { body, ..self.held(number)?.draft.clone() };
+        self.replace(number, draft)
     }
 
     /// Puts a whole message in the place of another.
-    pub(crate) fn replace(&mut self, number: usize, draft: Draft) {
-        let Some(held) = self.messages.get_mut(number).filter(|held| held.draft != draft) else { return };
+    ///
+    /// # Errors
+    /// When there is no such message.
+    pub(crate) fn replace(&mut self, number: usize, draft: Draft) -> Result<()> {
+        let held = self.held(number)?;
+        if held.draft == draft {
+            return Ok(());
+        }
         held.draft = draft;
         let home = held.home;
-        self.touch(home);
+        self.touch(home)
+    }
+
+    fn held(&mut self, number: usize) -> Result<&mut Held> {
+        let count = self.messages.len();
+        let held = self.messages.get_mut(number);
+        held.ok_or_else(|| Error::internal(format!("message {number} of a header with {count}")))
     }
 
     /// Adds a message behind all others.
@@ -114,7 +128,10 @@ impl Editable {
     }
 
     /// Keeps only the messages of which that is true.
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Draft) -> bool) {
+    ///
+    /// # Errors
+    /// When a message lies in no piece.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Draft) -> bool) -> Result<()> {
         let mut homes = Vec::new();
         self.messages.retain(|held| {
             let kept = keep(&held.draft);
@@ -123,14 +140,17 @@ impl Editable {
             }
             kept
         });
-        homes.into_iter().for_each(|home| self.touch(home));
+        homes.into_iter().try_for_each(|home| self.touch(home))
     }
 
-    fn touch(&mut self, home: Option<usize>) {
+    /// What was in that piece is changed; messages that were added have none.
+    fn touch(&mut self, home: Option<usize>) -> Result<()> {
         self.dirty = true;
-        if let Some(room) = home.and_then(|home| self.pieces.get_mut(home)) {
-            room.dirty = true;
-        }
+        let Some(home) = home else { return Ok(()) };
+        let count = self.pieces.len();
+        let room = self.pieces.get_mut(home);
+        room.ok_or_else(|| Error::internal(format!("piece {home} of a header with {count}")))?.dirty = true;
+        Ok(())
     }
 
     /// How many links lead to the object, and shared messages are taken from it.
@@ -143,24 +163,27 @@ impl Editable {
     }
 
     /// Sets the number of references.
-    pub(crate) fn set_references(&mut self, count: u32) {
+    ///
+    /// # Errors
+    /// When the header has no place for it.
+    pub(crate) fn set_references(&mut self, count: u32) -> Result<()> {
         if count == self.references() {
-            return;
+            return Ok(());
         }
         if self.style.version == 1 {
-            if let Some(first) = self.pieces.first_mut() {
-                let mut head = first.head.to_vec();
-                if let Some(place) = head.get_mut(4..8) {
-                    place.copy_from_slice(&count.to_le_bytes());
-                }
-                first.head = head.into();
-            }
+            let first = self.pieces.first_mut().ok_or_else(|| Error::internal("a header without pieces"))?;
+            let mut head = first.head.to_vec();
+            put(&mut head, 4, &count.to_le_bytes(), "the head of a header")?;
+            first.head = head.into();
             return self.touch(Some(0));
         }
         let body = Bytes::from([&[0], count.to_le_bytes().as_slice()].concat());
         match self.find(kind::REFERENCE_COUNT).map(|(number, _)| number) {
             Some(number) => self.set(number, body),
-            None => self.push(Draft { kind: kind::REFERENCE_COUNT, flags: 0, order: 0, body }),
+            None => {
+                self.push(Draft { kind: kind::REFERENCE_COUNT, flags: 0, order: 0, body });
+                Ok(())
+            }
         }
     }
 
@@ -172,7 +195,7 @@ impl Editable {
         if !self.dirty {
             return Ok(Change::default());
         }
-        let marked = self.marked();
+        let marked = self.marked()?;
         match marked.in_place()? {
             Some(patch) => Ok(Change { fresh: Vec::new(), then: vec![patch], released: Vec::new() }),
             None => marked.switch(space),
@@ -180,19 +203,19 @@ impl Editable {
     }
 
     /// With marks at messages that nobody here knew when the header was changed.
-    fn marked(&self) -> Self {
+    fn marked(&self) -> Result<Self> {
         let mut marked = self.clone();
         for number in 0..marked.messages.len() {
-            let Some(held) = marked.messages.get_mut(number) else { continue };
+            let held = marked.held(number)?;
             if !is_known(held.draft.kind)
                 && held.draft.flags & (MARK_WHEN_UNKNOWN | MARKED) == MARK_WHEN_UNKNOWN
             {
                 held.draft.flags |= MARKED;
                 let home = held.home;
-                marked.touch(home);
+                marked.touch(home)?;
             }
         }
-        marked
+        Ok(marked)
     }
 
     /// One write of one piece, when nothing changes in the others and it has the room.
@@ -205,7 +228,8 @@ impl Editable {
             _ => return Ok(None),
         };
         for at in candidates {
-            let Some(room) = self.pieces.get(at) else { continue };
+            let room =
+                self.pieces.get(at).ok_or_else(|| Error::internal(format!("no piece {at} of a header")))?;
             let here = |held: &&Held| held.home.is_none() || held.home == Some(at);
             let drafts: Vec<&Draft> = self.messages.iter().filter(here).map(|held| &held.draft).collect();
             let Some((area, count)) = self.style.area(&drafts, room.len)? else { continue };

@@ -8,7 +8,7 @@ mod names;
 mod scale;
 
 pub(crate) use attribute::check_name;
-pub(crate) use names::{Object, dimension_of, listed, members, scale_of};
+pub(crate) use names::{Object, dimension_of, known, listed, members, scale_of};
 pub(crate) use scale::dimension_ids;
 
 use super::dense::{Loose, dense};

@@ -232,7 +232,7 @@ impl Update {
         if plan.space.end() > head.end() || plan.root_is_new {
             head.set_end(plan.space.end().max(head.end()))?;
             if plan.root_is_new {
-                head.forget_root();
+                head.forget_root()?;
             }
             phases.push(self.phase(&[Patch { addr: Addr(0), body: head.encode() }]));
         }
@@ -411,6 +411,7 @@ impl Placer for Update {
             shared: None,
             page: None,
             warnings: Vec::new(),
+            losses: Vec::new(),
         });
         Some(Arc::new(ValueResolver { file, datatype, paths: Arc::clone(&self.paths) }))
     }

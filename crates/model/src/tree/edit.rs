@@ -229,6 +229,25 @@ impl Model {
         Ok(())
     }
 
+    /// Renames a user-defined type.
+    ///
+    /// # Errors
+    /// `BadName`, `NameInUse`, `NotFound`.
+    pub fn rename_type(&mut self, id: TypeId, name: &str) -> Result<(), ModelError> {
+        let name = check_name(name)?;
+        let slot = self.types.get(id.index()).and_then(Option::as_ref);
+        let (group, old) =
+            slot.map(|(group, ty)| (*group, ty.name.clone())).ok_or_else(|| missing("type", &name))?;
+        if old == name {
+            return Ok(());
+        }
+        self.free_name(group, &name)?;
+        if let Some(Some((_, ty))) = self.types.get_mut(id.index()) {
+            ty.name = name;
+        }
+        Ok(())
+    }
+
     /// Removes a variable.
     ///
     /// # Errors

@@ -54,6 +54,35 @@ impl Model {
         }
     }
 
+    /// A member whose id leads nowhere, in words: `dimension 3 of the variable /v`. A model that is changed by its own
+    /// methods has none. Writers ask before they write, for what lacks a member would look right.
+    pub fn dangling(&self) -> Option<String> {
+        let lost = |what: &str, id: Option<usize>, of: &str, path: &dyn Fn() -> String| {
+            id.map(|id| format!("{what} {id} of the {of} {}", path()))
+        };
+        let of_group = |id: GroupId| {
+            let (group, path) = (self.group(id)?, || self.group_path(id));
+            let sub = group.groups.iter().find(|id| self.group(**id).is_none()).map(|id| id.index());
+            let dim = group.dims.iter().find(|id| self.dimension(**id).is_none()).map(|id| id.index());
+            let ty = group.types.iter().find(|id| self.user_type(**id).is_none()).map(|id| id.index());
+            let var = group.vars.iter().find(|id| self.variable(**id).is_none()).map(|id| id.index());
+            let all = [("group", sub), ("dimension", dim), ("type", ty), ("variable", var)];
+            all.into_iter().find_map(|(what, id)| lost(what, id, "group", &path))
+        };
+        let of_variable = |id: VarId| {
+            let (variable, path) = (self.variable(id)?, || self.variable_path(id));
+            let dim = variable.dims.iter().find(|id| self.dimension(**id).is_none()).map(|id| id.index());
+            let ty = match variable.ty {
+                TypeRef::User(id) if self.user_type(id).is_none() => Some(id.index()),
+                _ => None,
+            };
+            let all = [("dimension", dim), ("type", ty)];
+            all.into_iter().find_map(|(what, id)| lost(what, id, "variable", &path))
+        };
+        let groups = self.walk().into_iter().find_map(of_group);
+        groups.or_else(|| self.variables().into_iter().find_map(of_variable))
+    }
+
     /// The group in which a dimension is defined.
     pub fn dimension_group(&self, id: DimId) -> Option<GroupId> {
         self.dims.get(id.index())?.as_ref().map(|(group, _)| *group)

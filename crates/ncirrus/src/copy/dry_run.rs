@@ -1,6 +1,6 @@
 //! What a copy will take, without making it.
 use super::blueprint::Blueprint;
-use super::{CopyOptions, drop_filters};
+use super::{CopyOptions, drop_filters, names};
 use crate::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
 use ncirrus_store::{MemoryStore, check_apart};
@@ -13,7 +13,7 @@ pub struct CopyPlans {
     pub variables: Vec<CopyPlan>,
     /// Members that the source cannot give, as a copy reports them.
     pub left_out: Vec<LeftOut>,
-    /// Filters that are left out as wanted, and why.
+    /// Filters that are left out and names that are shortened, as wanted.
     pub losses: Vec<String>,
 }
 
@@ -32,6 +32,7 @@ pub fn plan_copy(
     check_apart(source.url(), target, resolved.shape(), &session.stores)?;
     let Blueprint { mut model, pairs, left_out } = Blueprint::draw(source, options, &[], &create)?;
     let mut losses = Vec::new();
+    names::fit(&mut model, &create, options.long_names, &mut losses)?;
     // The format lays out the copy in memory, without data.
     let memory = MemoryStore::new("memory://plan");
     let (writing, engine) = (resolved.writing(), &session.engine);

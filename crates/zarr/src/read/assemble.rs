@@ -11,7 +11,7 @@ use crate::dtype::Shown;
 use crate::dtype::v2::TextRules;
 use crate::json::Json;
 use crate::special::{EXTENSION, PROPERTIES};
-use ncirrus_layout::{Error, Limits, ObjectId, OpenOptions, Result, Source};
+use ncirrus_layout::{Error, ErrorKind, Limits, ObjectId, OpenOptions, Result, Source};
 use ncirrus_model::{
     Attribute, AttributeState, Attributes, EnumMember, Fault, GroupId, Model, UserKind, UserType,
 };
@@ -124,11 +124,15 @@ impl Assembly<'_> {
         self.warnings.extend(extension::ignored(&node.attributes));
         let damaged =
             extension::define_types(&mut self.model, id, &node.attributes, &mut self.nesting, self.limits);
+        let mut losses = node.losses.clone();
+        losses.extend(damaged.iter().cloned());
         self.warnings.extend(damaged);
         if let Some(types) = node.types.as_deref().and_then(Json::as_object) {
             for (name, json) in types.iter() {
                 if let Err(error) = self.draft_type(id, name, json) {
-                    self.warnings.push(format!("type {name:?} is ignored: {error}"));
+                    let told = format!("type {name:?} is ignored: {error}");
+                    losses.extend((error.kind() == ErrorKind::Malformed).then(|| told.clone()));
+                    self.warnings.push(told);
                 }
             }
         }
@@ -137,7 +141,9 @@ impl Assembly<'_> {
         let state = self.state(list, damaged, node.attributes.fault.as_ref());
         if let Some(group) = self.model.group_mut(id) {
             group.attributes = state;
-            group.fault = node.fault.as_ref().map(Fault::from);
+            let lost = || Fault::new(ncirrus_model::FaultKind::Malformed, losses.join("; "));
+            let fault = node.fault.as_ref().map(Fault::from);
+            group.fault = fault.or_else(|| (!losses.is_empty()).then(lost));
         }
         Ok(())
     }

@@ -39,6 +39,8 @@ pub(super) struct GroupNode {
     pub(super) fault: Option<Error>,
     /// What was ignored or repaired on the way.
     pub(super) warnings: Vec<String>,
+    /// What of it is not shown because it is damaged; the warnings tell it, too.
+    pub(super) losses: Vec<String>,
 }
 
 /// An array's metadata.
@@ -146,7 +148,7 @@ pub(super) fn is_segment(name: &str) -> bool {
 
 /// Dimensions of a group: a size, or an object with `size` and `unlimited` (`nczarr.md` 3.6), by name; or a list of
 /// such objects with their names inside (6.3).
-pub(super) fn dimensions(json: Option<&Json>, warnings: &mut Vec<String>) -> Vec<(String, DimensionLen)> {
+pub(super) fn dimensions(json: Option<&Json>, losses: &mut Vec<String>) -> Vec<(String, DimensionLen)> {
     let named: Vec<(String, &Json)> = match json {
         Some(Json::Object(object)) => object.iter().map(|(name, size)| (name.to_owned(), size)).collect(),
         Some(Json::Array(list)) => {
@@ -160,7 +162,7 @@ pub(super) fn dimensions(json: Option<&Json>, warnings: &mut Vec<String>) -> Vec
     for (name, json) in named {
         match dimension_len(json).filter(|_| is_segment(&name)) {
             Some(len) => dims.push((name, len)),
-            None => warnings.push(format!("dimension {name:?} is ignored: it has no size")),
+            None => losses.push(format!("dimension {name:?} is ignored: it has no size")),
         }
     }
     dims
@@ -237,6 +239,12 @@ pub(super) enum Node {
 }
 
 impl GroupNode {
+    /// Takes down what is not shown.
+    pub(super) fn lose(&mut self, losses: Vec<String>) {
+        self.warnings.extend(losses.iter().cloned());
+        self.losses.extend(losses);
+    }
+
     /// Takes in what was read of the members.
     pub(super) fn adopt(&mut self, nodes: Vec<Node>) {
         for node in nodes {

@@ -131,13 +131,14 @@ impl Walker<'_> {
         depth: u32,
     ) -> Step<GroupNode> {
         let mut group = GroupNode { attributes: bag.attributes(), ..GroupNode::default() };
-        group.warnings.extend(bag.errors());
+        let mut losses = bag.errors();
         let info = bag.group_info();
         let dims = match &info {
             Some(info) => info.member("dimensions").or_else(|| info.member("dims")),
             None => bag.json(D18_DIMENSIONS),
         };
-        group.dims = dimensions(dims, &mut group.warnings);
+        group.dims = dimensions(dims, &mut losses);
+        group.lose(losses);
         group.types = bag.document(D18_TYPES);
         let list = |long: &str, short: &str| {
             names(info.and_then(|info| info.member(long).or_else(|| info.member(short))))

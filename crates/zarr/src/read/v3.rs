@@ -62,7 +62,9 @@ impl Walker<'_> {
             return Ok(group);
         }
         let info = json.member("attributes").and_then(|attributes| attributes.member(GROUP));
-        group.dims = dimensions(info.and_then(|info| info.member("dimensions")), &mut group.warnings);
+        let mut losses = Vec::new();
+        group.dims = dimensions(info.and_then(|info| info.member("dimensions")), &mut losses);
+        group.lose(losses);
         let list = |key: &str| names(info.and_then(|info| info.member(key)));
         let groups = [list("subgroups"), list("groups")].concat();
         let order = extension::array_order(&group.attributes);

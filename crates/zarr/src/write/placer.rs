@@ -239,9 +239,9 @@ impl Defined {
                 moves.copied.push((old.clone(), key.clone()));
                 self.removed.push(old);
             }
-            if let Some(plan) = self.plans.get_mut(&var) {
-                Arc::make_mut(plan).key.clone_from(&key);
-            }
+            let plan =
+                self.plans.get_mut(&var).ok_or_else(|| Error::internal(format!("no plan for {key}")))?;
+            Arc::make_mut(plan).key.clone_from(&key);
         }
         match self.states.get(&var) {
             Some(state) if state.extent.is_some() || state.has_data => {
@@ -378,11 +378,12 @@ impl Placer for ZarrPlacer {
         }
         let object = self.chunk(plan, cell);
         let is_committed = self.defined.states.get(&var).is_some_and(|state| state.is_committed(plan, cell));
-        if let Some(state) = self.defined.states.get_mut(&var).map(Arc::make_mut) {
-            state.has_data = true;
-            if !is_committed {
-                state.placed.insert(cell);
-            }
+        let state = self.defined.states.get_mut(&var).map(Arc::make_mut);
+        let state =
+            state.ok_or_else(|| Error::internal("a chunk of an array that is not known").at_chunk(cell))?;
+        state.has_data = true;
+        if !is_committed {
+            state.placed.insert(cell);
         }
         Ok(vec![Put::Object { object, body }])
     }

@@ -33,13 +33,12 @@ impl<'a> Assembly<'a> {
         count: usize,
     ) -> Result<Self> {
         let shape = shape.to_vec();
-        let one = fill.as_bytes().map_or(0, <[u8]>::len);
-        let (element, ground) = if one > 0 {
+        let (element, ground) = if let Some(fill) = fill.as_bytes().filter(|fill| !fill.is_empty()) {
+            let one = fill.len();
             check_memory(count, one)?;
             let mut values = convert::zeros(model, ty, count)?;
             let bytes = values.as_bytes_mut().filter(|bytes| bytes.len() == one * count);
             let bytes = bytes.ok_or_else(|| Error::internal("a fill value of another size"))?;
-            let fill = fill.as_bytes().unwrap_or_default();
             if fill.iter().any(|byte| *byte != 0) {
                 bytes.chunks_exact_mut(one).for_each(|element| element.copy_from_slice(fill));
             }

@@ -202,9 +202,8 @@ async fn fetch_remotely(copy: &Copying<'_>, places: &[&Location]) -> Result<Vec<
         for (range, at) in &request.askers {
             let body = body_of(&request.object, blob.as_ref(), range.as_ref())?;
             limits.chunk_len(body.as_ref().map_or(0, Bytes::len) as u64, "a chunk")?;
-            if let Some(slot) = bodies.get_mut(*at) {
-                *slot = body;
-            }
+            let slot = bodies.get_mut(*at);
+            *slot.ok_or_else(|| Error::internal(format!("no chunk {at} was asked for")))? = body;
         }
     }
 }

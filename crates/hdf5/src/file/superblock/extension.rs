@@ -5,7 +5,7 @@ use crate::file::{Addr, Ranks, SharedTable};
 use crate::object::{Header, header_at, kind};
 use ncirrus_layout::{Error, ErrorKind, Stall, Step, View, settle};
 
-/// The file with what its other parts say. Damage there is a warning; what makes addresses mean something else is an
+/// The file with what its other parts say. Damage there is a loss; what makes addresses mean something else is an
 /// error.
 pub(super) fn complete(view: &dyn View, (mut file, parts): (File, Parts)) -> Step<File> {
     let mut found = Found::default();
@@ -22,7 +22,12 @@ pub(super) fn complete(view: &dyn View, (mut file, parts): (File, Parts)) -> Ste
     file.ranks = found.ranks.unwrap_or(file.ranks);
     file.shared = found.shared;
     file.page = found.page;
-    file.warnings.append(&mut found.warnings);
+    let at_extension = |error| match parts.extension {
+        Some(addr) => file.at(addr, error),
+        None => error,
+    };
+    let losses: Vec<Error> = found.losses.into_iter().map(at_extension).collect();
+    file.losses.extend(losses);
     Ok(file)
 }
 
@@ -32,7 +37,7 @@ struct Found {
     ranks: Option<Ranks>,
     shared: Option<SharedTable>,
     page: Option<u64>,
-    warnings: Vec<String>,
+    losses: Vec<Error>,
 }
 
 impl Found {
@@ -47,7 +52,7 @@ impl Found {
                 kind::SPACE_INFO => self.space(&mut cursor, file),
                 _ => Ok(()),
             };
-            self.warnings.extend(read.err().map(|error| error.to_string()));
+            self.losses.extend(read.err());
         }
         Ok(())
     }
@@ -80,12 +85,12 @@ impl Found {
         Ok(())
     }
 
-    /// Keeps damage as a warning; passes on what is not supported.
+    /// Keeps damage as a loss; passes on what is not supported.
     fn problem(&mut self, error: Error) -> Result<(), Error> {
         if error.kind() == ErrorKind::Unsupported {
             return Err(error);
         }
-        self.warnings.push(error.to_string());
+        self.losses.push(error);
         Ok(())
     }
 }

@@ -77,9 +77,10 @@ fn the_place_where_the_signature_was_found_wins_over_the_stored_base() {
 }
 
 #[test]
-fn files_that_are_too_short_or_were_not_closed_are_read_with_a_warning() {
+fn files_that_are_too_short_or_were_not_closed_are_read_and_told_of() {
     let short = opened(file_with(|root| superblock(2, 0, 0, u64::MAX, 1000, root))).expect("it opens");
-    assert_eq!(short.warnings, ["the file should have 1000 bytes, but has only 62"]);
+    let told: Vec<&str> = short.losses.iter().map(Error::message).collect();
+    assert_eq!((told, short.warnings.len()), (vec!["the file is cut off: 62 of 1000 bytes"], 0));
     for (version, flags, warned) in [(3, 1, true), (3, 5, true), (3, 2, false), (2, 1, false)] {
         let bytes = file_with(|root| superblock(version, flags, 0, u64::MAX, 0, root));
         let file = opened(bytes).expect("it opens");
@@ -191,16 +192,16 @@ fn the_extension_tells_ranks_pages_and_the_table_of_shared_messages() {
 }
 
 #[test]
-fn a_metadata_cache_image_is_refused_and_damage_of_the_extension_is_a_warning() {
+fn a_metadata_cache_image_is_refused_and_damage_of_the_extension_is_a_loss() {
     let image = message(0x18, 0, &[&[0][..], &words(&[48, 100])].concat());
     let error = opened(extended(&[image])).expect_err("an image");
     assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("cache image"), "{error:?}");
     let unknown = opened(extended(&[message(0x40, 0x80, &[])])).expect_err("a message");
     assert_eq!(unknown.kind(), ErrorKind::Unsupported);
     let short = opened(extended(&[message(0x13, 0, &[0, 1]), message(0x0f, 0, &[9])])).expect("it opens");
-    assert_eq!((short.ranks, short.warnings.len()), (Ranks::default(), 2), "{:?}", short.warnings);
+    assert_eq!((short.ranks, short.losses.len()), (Ranks::default(), 2), "{:?}", short.losses);
     let mut damaged = extended(&[]);
     *damaged.last_mut().expect("a byte") ^= 1;
     let damaged = opened(damaged).expect("it opens");
-    assert!(damaged.warnings[0].contains("checksum"), "{:?}", damaged.warnings);
+    assert!(damaged.losses[0].message().contains("checksum"), "{:?}", damaged.losses);
 }

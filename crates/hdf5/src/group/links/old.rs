@@ -24,7 +24,7 @@ pub(super) fn read(view: &dyn View, file: &File, message: &[u8]) -> Step<Found> 
     for node in nodes {
         match node {
             Ok(symbols) => symbols.iter().for_each(|symbol| found.take(symbol.link(&heap))),
-            Err(error) => found.lose(&error),
+            Err(error) => found.lose_some(&error),
         }
     }
     view.limits().count(found.list.len() as u64, "a group")?;
@@ -40,7 +40,12 @@ fn leaves(view: &dyn View, file: &File, root: Addr) -> Step<(Vec<Addr>, Found)> 
     let (mut level, mut children) = (top.level, top.children.clone());
     let mut budget = file.budget();
     loop {
-        children.retain(|child| seen.insert(*child));
+        let (new, again): (Vec<Addr>, Vec<Addr>) =
+            children.into_iter().partition(|child| seen.insert(*child));
+        children = new;
+        for child in again {
+            found.lose_some(&file.at(child, Error::malformed("a node of a tree of links with two parents")));
+        }
         view.limits().count(seen.len() as u64, "a tree of links")?;
         let Some(below) = level.checked_sub(1) else { return Ok((children, found)) };
         let mut next = Vec::new();
@@ -51,7 +56,7 @@ fn leaves(view: &dyn View, file: &File, root: Addr) -> Step<(Vec<Addr>, Found)> 
         })? {
             match read {
                 Ok(node) => next.extend(&node.children),
-                Err(error) => found.lose(&error),
+                Err(error) => found.lose_some(&error),
             }
         }
         (level, children) = (below, next);

@@ -146,8 +146,8 @@ fn walk(
         }
     };
     above.push(group.addr.0);
-    for warning in &found.warnings {
-        all.insert(format!("{path}/?"), warning.clone());
+    for loss in &found.losses {
+        all.insert(format!("{path}/?"), loss.to_string());
     }
     for link in &found.list {
         let path = format!("{path}/{}", link.name);

@@ -43,7 +43,7 @@ fn object(view: &dyn View, object: &ObjectRef) -> Step<(String, Vec<Addr>)> {
     let mut children = Vec::new();
     if group {
         let links = links(view, object)?;
-        _ = write!(text, " {:?} {:?}", links.list, links.warnings);
+        _ = write!(text, " {:?} {:?}", links.list, links.losses);
         children.extend(links.list.iter().filter_map(|link| match link.target {
             LinkTarget::Hard(addr) => Some(addr),
             _ => None,

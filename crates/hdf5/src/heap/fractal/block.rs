@@ -126,7 +126,7 @@ impl FractalHeap {
             let filtered = if is_filtered { Some(Filtered::parse(&mut cursor, file.sizes)?) } else { None };
             entries.push(addr.map(|addr| Entry { addr, filtered }));
         }
-        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of an indirect block of a fractal heap is wrong"));
         }

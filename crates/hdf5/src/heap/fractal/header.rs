@@ -45,7 +45,7 @@ fn parse(bytes: &[u8], file: &File, addr: Addr, filters_len: u64) -> Result<Frac
     let is_filtered = filters_len > 0;
     let filtered = if is_filtered { Some(Filtered::parse(&mut cursor, file.sizes)?) } else { None };
     let filters = if is_filtered { pipeline(cursor.take_u64(filters_len)?)? } else { Vec::new() };
-    let summed = bytes.get(..cursor.position()).unwrap_or_default();
+    let summed = cursor.taken();
     if cursor.u32()? != lookup3(summed) {
         return Err(Error::malformed("the checksum of the header of a fractal heap is wrong"));
     }

@@ -104,7 +104,7 @@ impl Format {
         cursor.take_u64(at)?;
         let messages = cursor.take_u64(len)?;
         if self != Self::Old {
-            let summed = bytes.get(..cursor.position()).unwrap_or_default();
+            let summed = cursor.taken();
             if cursor.u32()? != lookup3(summed) {
                 return Err(Error::malformed("the checksum of an object header is wrong"));
             }

@@ -40,7 +40,7 @@ fn load(view: &dyn View, file: &File) -> Step<Arc<Vec<Index>>> {
         cursor.signature(b"SMTB")?;
         let indexes =
             (0..table.indexes).map(|_| index(&mut cursor, file)).collect::<Result<Vec<_>, Error>>()?;
-        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of the table of shared messages is wrong").into());
         }

@@ -42,7 +42,8 @@ impl Chunks {
     fn array_element(&self, elements: &Elements, index: usize) -> Result<Option<Stored>> {
         let len = usize::try_from(self.array_element_len()).unwrap_or(usize::MAX);
         let bytes = index.checked_mul(len).and_then(|start| elements.0.get(start..));
-        self.stored(bytes.unwrap_or_default())
+        let outside = || Error::malformed(format!("no element {index} in a block of a chunk index"));
+        self.stored(bytes.ok_or_else(outside)?)
     }
 
     /// What an element says of a chunk; `None` when it was never written.

@@ -33,12 +33,14 @@ pub(super) fn find(view: &dyn View, chunks: &Chunks, root: Addr, cells: &Cells) 
 fn seek(node: &Arc<Node>, cell: &[u64]) -> Result<Seek<(Addr, Option<u8>)>> {
     let found = match node.level.checked_sub(1) {
         None => {
-            let at = node.count_while(|key| key < cell);
-            let child = node.children.get(at).filter(|_| node.key(at) == cell);
-            child.map(|child| Seek::Found(child.stored()))
+            let at = node.count_while(|key| key < cell)?;
+            match node.children.get(at) {
+                Some(child) if node.key(at)? == cell => Some(Seek::Found(child.stored())),
+                _ => None,
+            }
         }
         Some(below) => {
-            let at = node.count_while(|key| key <= cell).checked_sub(1);
+            let at = node.count_while(|key| key <= cell)?.checked_sub(1);
             let child = at.and_then(|at| node.children.get(at));
             child.map(|child| Seek::Below((child.addr, Some(below))))
         }
@@ -47,18 +49,19 @@ fn seek(node: &Arc<Node>, cell: &[u64]) -> Result<Seek<(Addr, Option<u8>)>> {
 }
 
 impl Node {
-    fn key(&self, at: usize) -> &[u64] {
-        self.keys.get(at * self.rank..(at + 1) * self.rank).unwrap_or_default()
+    fn key(&self, at: usize) -> Result<&[u64]> {
+        let key = self.keys.get(at * self.rank..(at + 1) * self.rank);
+        key.ok_or_else(|| Error::internal(format!("no key {at} in a B-tree node of chunks")))
     }
 
     /// Number of children before the first whose key is not wanted, by halving.
-    fn count_while(&self, is_wanted: impl Fn(&[u64]) -> bool) -> usize {
+    fn count_while(&self, is_wanted: impl Fn(&[u64]) -> bool) -> Result<usize> {
         let (mut low, mut high) = (0, self.children.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            if is_wanted(self.key(middle)) { low = middle + 1 } else { high = middle }
+            if is_wanted(self.key(middle)?) { low = middle + 1 } else { high = middle }
         }
-        low
+        Ok(low)
     }
 }
 
@@ -120,7 +123,7 @@ fn parse(bytes: &[u8], chunks: &Chunks) -> Result<Node> {
         let addr = cursor.addr(sizes)?;
         let addr = addr.ok_or_else(|| Error::malformed("a child of a B-tree node has no address"))?;
         node.children.push(Child { addr, byte_len, mask });
-        if at > 0 && node.key(at - 1).cmp(node.key(at)).is_gt() {
+        if at > 0 && node.key(at - 1)?.cmp(node.key(at)?).is_gt() {
             return Err(Error::malformed("the keys of a B-tree node are not in order"));
         }
     }

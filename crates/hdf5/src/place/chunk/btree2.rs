@@ -34,7 +34,8 @@ fn seek(chunks: &Chunks, node: &Node, cell: &[u64]) -> Result<Seek<NodeRef>> {
     let (mut low, mut high) = (0, node.records.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        let record = node.records.get(middle).map(AsRef::as_ref).unwrap_or_default();
+        let record = node.records.get(middle);
+        let record = record.ok_or_else(|| Error::internal(format!("no record {middle} in a B-tree node")))?;
         match coords(chunks, record).cmp(cell.iter().copied()) {
             Ordering::Equal => return Ok(chunks.stored(record)?.map_or(Seek::Absent, Seek::Found)),
             Ordering::Less => low = middle + 1,
@@ -46,7 +47,6 @@ fn seek(chunks: &Chunks, node: &Node, cell: &[u64]) -> Result<Seek<NodeRef>> {
 
 /// The coordinates at the end of a record.
 fn coords<'a>(chunks: &Chunks, record: &'a [u8]) -> impl Iterator<Item = u64> + use<'a> {
-    let start = record.len().saturating_sub(8 * chunks.shape.len());
-    let words = record.get(start..).unwrap_or_default().chunks_exact(8);
-    words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
+    let (_, coords) = record.split_at(record.len().saturating_sub(8 * chunks.shape.len()));
+    coords.chunks_exact(8).map(|word| word.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
 }

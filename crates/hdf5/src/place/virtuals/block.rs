@@ -45,7 +45,7 @@ pub(super) fn parse(body: &[u8], sizes: Sizes, limits: &Limits) -> Result<Vec<Ma
         let target = Selection::parse(&mut cursor, limits)?;
         mappings.push(Mapping { file, dataset, source, target });
     }
-    let summed = body.get(..cursor.position()).unwrap_or_default();
+    let summed = cursor.taken();
     if cursor.u32()? != lookup3(summed) {
         return Err(Error::malformed("the checksum of the mappings of a virtual dataset is wrong"));
     }

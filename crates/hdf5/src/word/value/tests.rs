@@ -41,6 +41,7 @@ pub(super) fn file_with(objects: &[&[u8]]) -> (MemoryView, File) {
         shared: None,
         page: None,
         warnings: Vec::new(),
+        losses: Vec::new(),
     };
     (view(bytes), file)
 }

@@ -3,6 +3,7 @@ use crate::file::{Addr, Sizes};
 use crate::object::kind;
 use crate::write::header::{Draft, encode_room, prefix_len};
 use crate::write::out::Out;
+use crate::write::put::put;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
@@ -94,10 +95,10 @@ impl Style {
     /// When there are too many messages.
     pub(super) fn piece(self, head: &[u8], area: &[u8], count: Option<usize>) -> Result<Bytes> {
         let mut head = head.to_vec();
-        if let (1, Some(count), Some(place)) = (self.version, count, head.get_mut(2..4)) {
+        if let (1, Some(count)) = (self.version, count) {
             let count = u16::try_from(count)
                 .map_err(|_| Error::unsupported(format!("{count} messages: a header holds 65535 at most")))?;
-            place.copy_from_slice(&count.to_le_bytes());
+            put(&mut head, 2, &count.to_le_bytes(), "the head of a header")?;
         }
         let mut out = Out::new();
         out.bytes(&head).bytes(area);

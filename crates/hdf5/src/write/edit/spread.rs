@@ -1,5 +1,6 @@
 //! Attributes that are too long for a header that exists.
 use super::Editable;
+use crate::cursor::Cursor;
 use crate::object::kind;
 use crate::write::Patch;
 use crate::write::dense::{Dense, Loose, dense};
@@ -38,25 +39,25 @@ impl Editable {
         let (number, info) = info.map_or((None, Bytes::from_static(&[0, 0])), |(at, body)| (Some(at), body));
         let numbered = info.get(1).is_some_and(|flags| flags & NUMBERED != 0);
         let (dense, patches) = dense(&loose, numbered, self.sizes, space)?;
-        let body = self.info(&info, dense);
+        let body = self.info(&info, dense)?;
         match number {
-            Some(number) => self.set(number, body),
+            Some(number) => self.set(number, body)?,
             None => self.push(Draft { kind: kind::ATTRIBUTE_INFO, flags: 0, order: 0, body }),
         }
-        self.retain(|draft| draft.kind != kind::ATTRIBUTE);
+        self.retain(|draft| draft.kind != kind::ATTRIBUTE)?;
         Ok(patches)
     }
 
     /// The attribute info message, with the places of a heap and its indexes.
-    fn info(&self, old: &Bytes, dense: Dense) -> Bytes {
+    fn info(&self, old: &Bytes, dense: Dense) -> Result<Bytes> {
         let counts = old.get(1).is_some_and(|flags| flags & COUNTS != 0);
-        let kept = old.get(..if counts { 4 } else { 2 }).unwrap_or_default();
+        let kept = Cursor::new(old, "attribute info").take(if counts { 4 } else { 2 })?;
         let mut body = Out::new();
         body.bytes(kept).addr(Some(dense.heap), self.sizes).addr(Some(dense.names), self.sizes);
         if dense.orders.is_some() {
             body.addr(dense.orders, self.sizes);
         }
-        body.finish()
+        Ok(body.finish())
     }
 }
 

@@ -128,18 +128,19 @@ fn apply(editable: &mut Editable, act: &Act) {
         Act::Set(at, draft)
             if count > 0 && editable.messages[at % count].draft.kind != kind::CONTINUATION =>
         {
-            editable.set(at % count, draft.body.clone());
+            editable.set(at % count, draft.body.clone()).unwrap();
         }
         Act::Set(..) => {}
         Act::Add(draft) => editable.push(draft.clone()),
         Act::Remove(at) => {
             let (mut number, at) = (0, at % count.max(1));
-            editable.retain(|draft| {
+            let keep = |draft: &Draft| {
                 number += 1;
                 number - 1 != at || draft.kind == kind::CONTINUATION
-            });
+            };
+            editable.retain(keep).unwrap();
         }
-        Act::References(count) => editable.set_references(*count),
+        Act::References(count) => editable.set_references(*count).unwrap(),
     }
 }
 
@@ -189,7 +190,7 @@ fn attribute(order: u16, len: usize) -> Draft {
 fn a_message_of_the_same_length_is_changed_where_it_lies() {
     let made = Made::new(2, true, &[attribute(0, 20), attribute(1, 20)], 0);
     let mut editable = made.editable();
-    editable.set(1, vec![9; 20].into());
+    editable.set(1, vec![9; 20].into()).unwrap();
     let change = editable.change(&mut Space::new(4096)).unwrap();
     assert!(change.fresh.is_empty());
     assert_eq!(change.then.len(), 1);
@@ -204,9 +205,9 @@ fn a_header_that_changes_again_and_again_alternates_between_two_places() {
     let mut ends = Vec::new();
     for round in 0..20usize {
         let mut editable = made.editable();
-        editable.set(0, vec![1; 20].into());
+        editable.set(0, vec![1; 20].into()).unwrap();
         let last = editable.all(kind::ATTRIBUTE).last().unwrap().0;
-        editable.set(last, vec![2; 100 + round].into());
+        editable.set(last, vec![2; 100 + round].into()).unwrap();
         let change = editable.change(&mut space).unwrap();
         change.fresh.iter().chain(&change.then).for_each(|patch| made.put(patch));
         change

@@ -123,7 +123,9 @@ impl Block {
     /// The address at an offset.
     pub(super) fn addr_at(&self, offset: u64, sizes: Sizes) -> Result<Option<Addr>> {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        Cursor::new(self.bytes.get(start..).unwrap_or_default(), "a block of a chunk index").addr(sizes)
+        let mut cursor = Cursor::new(&self.bytes, "a block of a chunk index");
+        cursor.skip(start)?;
+        cursor.addr(sizes)
     }
 
     /// The whole structure.

@@ -132,7 +132,6 @@ fn raise(
 
 /// The coordinates at the end of a record.
 fn cell_of(record: &Bytes, rank: usize) -> impl Iterator<Item = u64> + '_ {
-    let start = record.len().saturating_sub(8 * rank);
-    let words = record.get(start..).unwrap_or_default().chunks_exact(8);
-    words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
+    let (_, coords) = record.split_at(record.len().saturating_sub(8 * rank));
+    coords.chunks_exact(8).map(|word| word.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
 }

@@ -1,7 +1,7 @@
 //! Which objects a model has, and what they are called in the file (hdf5-netcdf4.md H.1, H.2, H.4).
 use crate::group::NO_COORDINATE;
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId};
+use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId, Variable};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -46,6 +46,14 @@ pub(crate) fn listed(model: &Model, id: GroupId) -> Vec<(String, Object)> {
         group.groups.iter().filter_map(|id| Some((model.group(*id)?.name.clone(), Object::Group(*id))));
     list.extend(groups);
     list
+}
+
+/// A variable that is written.
+///
+/// # Errors
+/// When the model has none of that number.
+pub(crate) fn known(model: &Model, id: VarId) -> Result<&Variable> {
+    model.variable(id).ok_or_else(|| Error::internal(format!("no variable {id:?} in the model")))
 }
 
 /// The dataset that a dimension is.

@@ -1,6 +1,6 @@
 //! What ties dimensions and variables together (hdf5-netcdf4.md H.2, H.3, H.4).
 use super::attribute::{row, text_type};
-use super::{Describer, Object, dimension_of, scale_of};
+use super::{Describer, Object, dimension_of, known, scale_of};
 use crate::word::{Class, Dataspace, Datatype, Member, ReferenceKind};
 use crate::write::out::Out;
 use crate::write::types::datatype_of;
@@ -28,7 +28,7 @@ pub(super) fn placeholder(model: &Model) -> Result<Datatype> {
 impl Describer<'_> {
     /// The attributes that netCDF hides at a variable.
     pub(crate) fn hidden_attributes(&mut self, id: VarId) -> Result<Vec<Bytes>> {
-        let dims = self.model.variable(id).map(|variable| variable.dims.clone()).unwrap_or_default();
+        let dims = known(self.model, id)?.dims.clone();
         if dims.is_empty() {
             return Ok(Vec::new());
         }
@@ -83,7 +83,7 @@ impl Describer<'_> {
     fn reference_list(&mut self, dim: DimId) -> Result<Option<Bytes>> {
         let (mut data, mut count) = (Out::new(), 0);
         for var in self.model.users_of(dim).filter(|var| dimension_of(self.model, *var).is_none()) {
-            let dims = self.model.variable(var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
+            let dims = &known(self.model, var)?.dims;
             for (axis, _) in
                 dims.iter().zip(0u32..).filter(|(used, _)| **used == dim).map(|(used, axis)| (axis, used))
             {

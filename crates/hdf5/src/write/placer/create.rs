@@ -267,6 +267,7 @@ impl Placer for Creation {
             shared: None,
             page: None,
             warnings: Vec::new(),
+            losses: Vec::new(),
         });
         Some(Arc::new(ValueResolver { file, datatype, paths: Arc::default() }))
     }

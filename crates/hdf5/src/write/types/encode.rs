@@ -111,15 +111,15 @@ fn enumeration(out: &mut Out, datatype: &Datatype, base: &Datatype, members: &[E
     head(out, datatype, 8, count(members.len()));
     encode(out, base);
     members.iter().for_each(|member| _ = out.bytes(member.name.as_bytes()).u8(0));
-    let len = usize::try_from(base.byte_len).unwrap_or(0).min(16);
     let is_big = matches!(base.class, Class::Integer(Bits { order: ByteOrder::Big, .. }));
     for member in members {
-        let mut bytes = member.value.to_le_bytes();
-        let value = bytes.get_mut(..len).unwrap_or_default();
+        let mut value: Vec<u8> = member.value.to_le_bytes().into();
+        // Enumerations of more bytes are not read either; shorter ones were checked to hold their values.
+        value.resize(usize::try_from(base.byte_len).unwrap_or(value.len()), 0);
         if is_big {
             value.reverse();
         }
-        out.bytes(value);
+        out.bytes(&value);
     }
 }
 

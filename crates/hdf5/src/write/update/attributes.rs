@@ -5,6 +5,7 @@ use crate::object::kind;
 use crate::word::{attribute_name, dense_attributes};
 use crate::write::edit::Editable;
 use crate::write::header::Draft;
+use crate::write::put::put;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{Attribute, Attributes};
@@ -70,7 +71,7 @@ impl<'a> Named<'a> {
         {
             let dense = dense_attributes(view, file, &info.body)?;
             let body = Fields::without_heap(&info.body, sizes)?;
-            header.set(number, body);
+            header.set(number, body)?;
             for message in dense {
                 let order =
                     message.order.ok_or_else(|| Error::unsupported("an attribute numbered beyond 65535"))?;
@@ -112,7 +113,7 @@ impl<'a> Named<'a> {
         match (at.and_then(|at| self.names.get_mut(at)), number) {
             (Some(known), Some((number, order))) => {
                 name.clone_into(known);
-                self.header.replace(number, Draft { kind: kind::ATTRIBUTE, flags: 0, order, body });
+                self.header.replace(number, Draft { kind: kind::ATTRIBUTE, flags: 0, order, body })?;
             }
             _ => {
                 let order = self.next_order()?;
@@ -124,13 +125,18 @@ impl<'a> Named<'a> {
     }
 
     /// Removes an attribute, if it is there.
-    pub(super) fn remove(&mut self, name: &str) {
+    ///
+    /// # Errors
+    /// When its message lies in no piece of the header.
+    pub(super) fn remove(&mut self, name: &str) -> Result<()> {
         let mut names = std::mem::take(&mut self.names);
         let mut known = names.iter();
-        self.header
-            .retain(|draft| draft.kind != kind::ATTRIBUTE || known.next().is_none_or(|known| known != name));
+        self.header.retain(|draft| {
+            draft.kind != kind::ATTRIBUTE || known.next().is_none_or(|known| known != name)
+        })?;
         names.retain(|known| known != name);
         self.names = names;
+        Ok(())
     }
 
     /// The number of a new attribute, counted where the header counts.
@@ -146,7 +152,7 @@ impl<'a> Named<'a> {
             next = next.max(fields.next.map_or(0, u32::from));
             let after = u16::try_from(next + 1).ok().filter(|_| fields.next.is_some());
             if let Some(after) = after {
-                self.header.set(number, Fields::counting(&body, after));
+                self.header.set(number, Fields::counting(&body, after)?)?;
             }
         }
         u16::try_from(next)
@@ -172,7 +178,7 @@ impl Fields {
 
     /// The same message, of attributes that lie in the header.
     fn without_heap(body: &[u8], sizes: Sizes) -> Result<Bytes> {
-        let flags = body.get(1).copied().unwrap_or(0);
+        let flags = *body.get(1).ok_or_else(|| Error::malformed("attribute info ends early"))?;
         let start = if flags & 1 != 0 { 4 } else { 2 };
         let addresses = if flags & 2 != 0 { 3 } else { 2 };
         let mut bytes = body.to_vec();
@@ -183,12 +189,13 @@ impl Fields {
     }
 
     /// The same message with that number for the next attribute.
-    fn counting(body: &[u8], next: u16) -> Bytes {
+    ///
+    /// # Errors
+    /// When the message has no place for it.
+    fn counting(body: &[u8], next: u16) -> Result<Bytes> {
         let mut bytes = body.to_vec();
-        if let Some(place) = bytes.get_mut(2..4) {
-            place.copy_from_slice(&next.to_le_bytes());
-        }
-        bytes.into()
+        put(&mut bytes, 2, &next.to_le_bytes(), "attribute info")?;
+        Ok(bytes.into())
     }
 }
 
@@ -225,7 +232,7 @@ mod tests {
         let body = [&[0, 3, 7, 0][..], &[1; 12]].concat();
         let without = Fields::without_heap(&body, sizes).unwrap();
         assert_eq!(without[4..], [0xff; 12]);
-        let fields = Fields::parse(&Fields::counting(&without, 300), sizes).unwrap();
+        let fields = Fields::parse(&Fields::counting(&without, 300).unwrap(), sizes).unwrap();
         assert_eq!((fields.next, fields.dense), (Some(300), false));
         for len in 0..body.len() {
             let _ = Fields::parse(&body[..len], sizes);

@@ -2,6 +2,7 @@
 use crate::checksum::lookup3;
 use crate::cursor::Cursor;
 use crate::file::{File, Sizes};
+use crate::write::put::{put, put_uint};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 
@@ -41,8 +42,7 @@ impl Head {
         let (base_at, end_at, cache_at) = match version {
             0 | 1 => {
                 let base_at = if version == 0 { 24 } else { 28 };
-                let driver = Cursor::new(bytes.get(base_at + 3 * offset..).unwrap_or_default(), SUPERBLOCK)
-                    .addr(sizes)?;
+                let driver = at(bytes, base_at + 3 * offset)?.addr(sizes)?;
                 if driver.is_some() {
                     return Err(Error::unsupported(
                         "changing a file that is one of several (family or multi)",
@@ -52,15 +52,14 @@ impl Head {
             }
             _ => (12, 12 + 2 * offset, None),
         };
-        let flags = if version == 3 { bytes.get(11).copied().unwrap_or(0) } else { 0 };
+        let flags = if version == 3 { at(bytes, 11)?.u8()? } else { 0 };
         if flags & IN_USE != 0 {
             let message = "the file is marked as open for writing: if no program has it open, `h5clear -s` takes the mark away";
             return Err(Error::unsupported(message));
         }
-        let number = |at: usize| Cursor::new(bytes.get(at..).unwrap_or_default(), SUPERBLOCK).uint(offset);
-        let (base, stored) = (number(base_at)?, number(end_at)?);
+        let (base, stored) = (at(bytes, base_at)?.uint(offset)?, at(bytes, end_at)?.uint(offset)?);
         let length = if version < 2 { len_of(version, sizes) } else { 12 + 4 * u64::from(sizes.offsets) };
-        let bytes = bytes.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default().to_vec();
+        let bytes = Cursor::new(bytes, SUPERBLOCK).take_u64(length)?.to_vec();
         Ok(Self { bytes, sizes, end_at, base, cache_at, end: stored.saturating_sub(base) })
     }
 
@@ -80,17 +79,19 @@ impl Head {
         let stored = stored.ok_or_else(|| {
             Error::limit(format!("{end} bytes are more than addresses of {width} bytes reach"))
         })?;
-        if let Some(place) = self.bytes.get_mut(self.end_at..self.end_at + width) {
-            place.copy_from_slice(stored.to_le_bytes().get(..width).unwrap_or_default());
-        }
+        put_uint(&mut self.bytes, self.end_at, stored, self.sizes.offsets, SUPERBLOCK)?;
         self.end = end;
         Ok(())
     }
 
-    /// The root group's entry caches nothing any more: the group has no symbol table.
-    pub(super) fn forget_root(&mut self) {
-        if let Some(place) = self.cache_at.and_then(|at| self.bytes.get_mut(at..at + 24)) {
-            place.fill(0);
+    /// The root group's entry, which only old superblocks have, caches nothing any more: the group has no symbol table.
+    ///
+    /// # Errors
+    /// When the superblock has no such entry where it should.
+    pub(super) fn forget_root(&mut self) -> Result<()> {
+        match self.cache_at {
+            Some(at) => put(&mut self.bytes, at, &[0; 24], SUPERBLOCK),
+            None => Ok(()),
         }
     }
 
@@ -102,6 +103,12 @@ impl Head {
         }
         bytes.into()
     }
+}
+
+/// The bytes from an offset on.
+fn at(bytes: &[u8], offset: usize) -> Result<Cursor<'_>> {
+    let mut cursor = Cursor::new(bytes, SUPERBLOCK);
+    cursor.skip(offset).map(|()| cursor)
 }
 
 /// Bytes of a superblock.

@@ -3,6 +3,7 @@ use crate::cursor::Cursor;
 use crate::file::{Addr, Sizes};
 use crate::place::IndexKind;
 use crate::write::out::Out;
+use crate::write::put::{put, put_uint};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result};
 
@@ -14,18 +15,16 @@ pub(super) fn with_address(body: &[u8], kind: Option<IndexKind>, addr: Addr, siz
     let mut cursor = Cursor::new(body, "a data layout");
     let version = cursor.version(&[1, 2, 3, 4, 5])?;
     let class = if version < 3 { body.get(2).copied() } else { body.get(1).copied() };
-    let at = match (version, class) {
+    let at: usize = match (version, class) {
         (1 | 2, Some(1 | 2)) => 8,
         (3.., Some(1)) => 2,
         (3, Some(2)) => 3,
         (4 | 5, Some(2)) => return indexed(body, kind, addr, sizes),
         _ => return Err(Error::unsupported("a data layout without an address")),
     };
+    cursor.skip(at.saturating_sub(cursor.position()) + usize::from(sizes.offsets))?;
     let mut bytes = body.to_vec();
-    let width = usize::from(sizes.offsets);
-    let place = bytes.get_mut(at..at + width);
-    let place = place.ok_or_else(|| Error::malformed("a data layout ends early"))?;
-    place.copy_from_slice(addr.0.to_le_bytes().get(..width).unwrap_or_default());
+    put_uint(&mut bytes, at, addr.0, sizes.offsets, "a data layout")?;
     Ok(bytes.into())
 }
 
@@ -39,7 +38,7 @@ fn indexed(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Re
     cursor.skip(usize::from(dims) * usize::from(width))?;
     let number = cursor.u8()?;
     let mut out = Out::new();
-    let before = cursor.position();
+    let before = cursor.taken();
     let lengths = usize::from(sizes.lengths) + 4;
     let parameters = match number {
         1 if flags & SINGLE_FILTERED != 0 => lengths,
@@ -50,7 +49,7 @@ fn indexed(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Re
         other => return Err(Error::malformed(format!("a chunk index of unknown type {other}"))),
     };
     let old = cursor.take(parameters)?;
-    out.bytes(body.get(..before).unwrap_or_default());
+    out.bytes(before);
     match kind {
         Some(IndexKind::Single { filtered: Some((len, mask)) }) => out.length(len, sizes).u32(mask),
         Some(IndexKind::Single { filtered: None }) => &mut out,
@@ -58,8 +57,9 @@ fn indexed(body: &[u8], kind: Option<IndexKind>, addr: Addr, sizes: Sizes) -> Re
     };
     let mut bytes = out.addr(Some(addr), sizes).finish().to_vec();
     let filtered = matches!(kind, Some(IndexKind::Single { filtered: Some(_) }));
-    if let Some(place) = bytes.get_mut(2).filter(|_| number == 1 && kind.is_some()) {
-        *place = (flags & !SINGLE_FILTERED) | if filtered { SINGLE_FILTERED } else { 0 };
+    if number == 1 && kind.is_some() {
+        let flags = (flags & !SINGLE_FILTERED) | if filtered { SINGLE_FILTERED } else { 0 };
+        put(&mut bytes, 2, &[flags], "a data layout")?;
     }
     Ok(bytes.into())
 }

@@ -7,6 +7,7 @@ use crate::write::edit::Editable;
 use crate::write::header::Draft;
 use crate::write::message;
 use crate::write::out::Out;
+use crate::write::put::put;
 use bytes::Bytes;
 use ncirrus_layout::{Error, Result, Step, View};
 
@@ -46,13 +47,17 @@ impl<'a> NamedLinks<'a> {
     }
 
     /// Removes a link.
-    pub(super) fn remove(&mut self, name: &str) {
+    ///
+    /// # Errors
+    /// When its message lies in no piece of the header.
+    pub(super) fn remove(&mut self, name: &str) -> Result<()> {
         let mut names = std::mem::take(&mut self.names);
         let mut known = names.iter();
         self.header
-            .retain(|draft| draft.kind != kind::LINK || known.next().is_none_or(|known| known != name));
+            .retain(|draft| draft.kind != kind::LINK || known.next().is_none_or(|known| known != name))?;
         names.retain(|known| known != name);
         self.names = names;
+        Ok(())
     }
 
     /// Gives links other names, all at once: names may be swapped.
@@ -71,10 +76,9 @@ impl<'a> NamedLinks<'a> {
                 return Err(Error::not_found(format!("no link {from:?} in the group")));
             };
             let body = renamed(&draft.body, to, self.sizes)?;
-            self.header.set(number, body);
-            if let Some(known) = self.names.get_mut(at) {
-                to.clone_into(known);
-            }
+            self.header.set(number, body)?;
+            let known = self.names.get_mut(at).ok_or_else(|| Error::internal(format!("no link {at}")))?;
+            to.clone_into(known);
         }
         Ok(())
     }
@@ -108,10 +112,8 @@ impl<'a> NamedLinks<'a> {
         }
         let next = cursor.u64()?;
         let mut body = info.body.to_vec();
-        if let Some(place) = body.get_mut(2..10) {
-            place.copy_from_slice(&next.saturating_add(1).to_le_bytes());
-        }
-        self.header.set(number, body.into());
+        put(&mut body, 2, &next.saturating_add(1).to_le_bytes(), "link info")?;
+        self.header.set(number, body.into())?;
         Ok(Some(next))
     }
 }
@@ -121,14 +123,12 @@ fn from_heap(view: &dyn View, file: &File, header: &mut Editable) -> Step<()> {
     let Some((number, info)) = header.find(kind::LINK_INFO) else { return Ok(()) };
     let body = info.body.clone();
     let found = dense_links(view, file, &body)?;
-    let flags = body.get(1).copied().unwrap_or(0);
+    let flags = *body.get(1).ok_or_else(|| Error::malformed("link info ends early"))?;
     let start = if flags & 1 != 0 { 10 } else { 2 };
     let addresses = if flags & 2 != 0 { 3 } else { 2 };
     let mut bytes = body.to_vec();
-    if let Some(place) = bytes.get_mut(start..start + addresses * usize::from(file.sizes.offsets)) {
-        place.fill(0xff);
-    }
-    header.set(number, bytes.into());
+    put(&mut bytes, start, &vec![0xff; addresses * usize::from(file.sizes.offsets)], "link info")?;
+    header.set(number, bytes.into())?;
     for body in found {
         header.push(Draft { kind: kind::LINK, flags: 0, order: 0, body });
     }
@@ -139,11 +139,11 @@ fn from_heap(view: &dyn View, file: &File, header: &mut Editable) -> Step<()> {
 fn from_symbol_table(view: &dyn View, group: &ObjectRef, header: &mut Editable) -> Step<()> {
     let sizes = group.file.sizes;
     let found = links(view, group)?;
-    if let Some(warning) = found.warnings.first() {
-        return Err(Error::unsupported(format!("changing a group whose links are damaged: {warning}")).into());
+    if let Some(loss) = found.losses.first() {
+        return Err(Error::unsupported(format!("changing a group whose links are damaged: {loss}")).into());
     }
     let info = Out::new().u8(0).u8(0).addr(None, sizes).addr(None, sizes).finish();
-    header.retain(|draft| draft.kind != kind::SYMBOL_TABLE);
+    header.retain(|draft| draft.kind != kind::SYMBOL_TABLE)?;
     header.push(Draft { kind: kind::LINK_INFO, flags: 0, order: 0, body: info });
     header.push(Draft { kind: kind::GROUP_INFO, flags: 0, order: 0, body: message::group_info() });
     for found in &found.list {

@@ -166,7 +166,7 @@ impl Planner<'_> {
         let mut named = Named::new(view, &file, self.header(addr)?)?;
         for difference in &found {
             if let Difference::Remove(name) = difference {
-                named.remove(name);
+                named.remove(name)?;
             }
         }
         for (place, name, body) in puts {
@@ -174,7 +174,7 @@ impl Planner<'_> {
                 let message = format!("attribute {name:?} is there already, in a form that cannot be shown");
                 return Err(Error::unsupported(message).into());
             }
-            named.put(place.unwrap_or_default(), name, body)?;
+            named.put(place.unwrap_or(name), name, body)?;
         }
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Planner<'_> {
             let TypeRef::User(id) = ty else { continue };
             if let Some(addr) = self.known.addrs.get(&Object::Type(id)).copied().filter(|_| more > 0) {
                 let header = self.header(addr)?;
-                header.set_references(header.references().saturating_add(more));
+                header.set_references(header.references().saturating_add(more))?;
             }
         }
         Ok(())

@@ -50,7 +50,7 @@ fn float(format: &FloatFormat, values: &Values, index: usize, place: &mut [u8]) 
             "writing of floating-point numbers of another format than IEEE's in here",
         ));
     }
-    copy(values.as_bytes().unwrap_or_default(), index, place)?;
+    copy(values.as_bytes().ok_or_else(mismatch)?, index, place)?;
     let foreign = (format.order == FloatOrder::Big) != (ByteOrder::NATIVE == ByteOrder::Big);
     if foreign {
         place.reverse();

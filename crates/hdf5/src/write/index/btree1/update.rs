@@ -79,8 +79,8 @@ impl Paths {
             })?;
             let level: Vec<Touched> =
                 wanted.into_iter().zip(nodes).map(|(wanted, node)| wanted.found(node)).collect();
-            wanted =
-                level.iter().enumerate().flat_map(|(at, touched)| touched.children(at, entries)).collect();
+            let below = level.iter().enumerate().map(|(at, touched)| touched.children(at, entries));
+            wanted = below.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
             levels.push(level);
         }
         let siblings = siblings(view, file, &form, &levels)?;
@@ -101,13 +101,13 @@ impl Paths {
             let mut made = Vec::new();
             let mut from = 0;
             for (at, touched) in level.iter_mut().enumerate() {
-                let mine = children.get(from..).unwrap_or_default();
+                let mine = part(&children, from..children.len())?;
                 let count = mine.iter().take_while(|child| child.parent == at).count();
                 let grown = if touched.node.level == 0 {
-                    touched.merge(grid, entries.get(touched.range.clone()).unwrap_or_default())
+                    touched.merge(grid, part(entries, touched.range.clone())?)
                 } else {
-                    let parts = mine.iter().zip(below.get(from..).unwrap_or_default()).take(count);
-                    touched.adopt(parts)
+                    let parts = part(&below, from..below.len())?;
+                    touched.adopt(mine.iter().zip(parts).take(count))
                 };
                 from += count;
                 copied.push(match grown {
@@ -241,6 +241,12 @@ fn siblings(
     Ok(found.into_iter().flatten().collect())
 }
 
+/// A part of a level, or of the chunks.
+fn part<T>(all: &[T], range: Range<usize>) -> Result<&[T]> {
+    let outside = || Error::internal(format!("{range:?} of {} parts of a chunk index", all.len()));
+    all.get(range.clone()).ok_or_else(outside)
+}
+
 /// A node that is to be read.
 struct Wanted {
     addr: Addr,
@@ -278,27 +284,29 @@ enum Grown {
 
 impl Touched {
     /// The children that know of chunks that change. `at` is the node's place among the touched of its level.
-    fn children(&self, at: usize, entries: &[Entry]) -> Vec<Wanted> {
+    fn children(&self, at: usize, entries: &[Entry]) -> Result<Vec<Wanted>> {
         let mut wanted: Vec<Wanted> = Vec::new();
         if self.node.level == 0 {
-            return wanted;
+            return Ok(wanted);
         }
         let mut start = self.range.start;
         while let Some(first) = entries.get(start).filter(|_| start < self.range.end) {
             let behind = self.node.entries.partition_point(|child| child.key.offsets <= first.key.offsets);
             let child = behind.saturating_sub(1);
             let next = self.node.entries.get(child + 1);
-            let mine = entries.get(start..self.range.end).unwrap_or_default();
+            let mine = part(entries, start..self.range.end)?;
             let count = next.map_or(mine.len(), |next| {
                 mine.partition_point(|entry| entry.key.offsets < next.key.offsets)
             });
-            let Some(found) = self.node.entries.get(child) else { break };
+            let found = self.node.entries.get(child);
+            let found =
+                found.ok_or_else(|| Error::malformed("a B-tree node without children above others"))?;
             let upper = next.map(|next| next.key.clone()).or_else(|| self.upper.clone());
             let range = start..start + count.max(1);
             start = range.end;
             wanted.push(Wanted { addr: found.addr, child, parent: at, range, upper });
         }
-        wanted
+        Ok(wanted)
     }
 
     /// Takes chunks into a leaf.

@@ -197,7 +197,7 @@ impl Form {
                 total,
             });
         }
-        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of a node of a version 2 B-tree is wrong"));
         }

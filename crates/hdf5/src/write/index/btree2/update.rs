@@ -76,7 +76,7 @@ impl Head {
         let (kind, node_len, record_len) = (cursor.u8()?, cursor.u32()?, cursor.u16()?);
         let (depth, split, merge) = (cursor.u16()?, cursor.u8()?, cursor.u8()?);
         let (root, records, total) = (cursor.addr(sizes)?, cursor.u16()?, cursor.len(sizes)?);
-        let summed = bytes.get(..cursor.position()).unwrap_or_default();
+        let summed = cursor.taken();
         if cursor.u32()? != lookup3(summed) {
             return Err(Error::malformed("the checksum of the header of a version 2 B-tree is wrong"));
         }

@@ -177,6 +177,7 @@ impl World {
             shared: None,
             page: None,
             warnings: Vec::new(),
+            losses: Vec::new(),
         }
     }
 }

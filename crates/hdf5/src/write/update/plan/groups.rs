@@ -37,7 +37,7 @@ impl Planner<'_> {
         let header = self.header(addr)?;
         let was_old = has_symbol_table(header);
         let mut named = NamedLinks::new(view, &object, header)?;
-        changes.removed.iter().for_each(|name| named.remove(name));
+        changes.removed.iter().try_for_each(|name| named.remove(name))?;
         for (_, to) in &changes.renamed {
             if named.has(to) && !changes.renamed.iter().any(|(from, _)| from == to) {
                 let message = format!("{to:?} is the name of something in the group that cannot be shown");

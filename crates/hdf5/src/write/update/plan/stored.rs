@@ -12,6 +12,7 @@ use crate::write::index::{self, Grid};
 use crate::write::message;
 use crate::write::objects::{Object, dimension_of};
 use crate::write::placer::{Arranged, Held, run_of};
+use crate::write::put::put_uint;
 use crate::write::value::encode_values;
 use bytes::Bytes;
 use ncirrus_layout::{Cells, Error, Location, Result, Step};
@@ -66,7 +67,7 @@ impl Planner<'_> {
         let header = self.header(addr)?;
         let draft = Draft { kind: kind::FILL, flags: 1, order: 0, body };
         match header.find(kind::FILL).map(|(number, _)| number) {
-            Some(number) => header.replace(number, draft),
+            Some(number) => header.replace(number, draft)?,
             None => header.push(draft),
         }
         Ok(())
@@ -102,16 +103,12 @@ impl Planner<'_> {
         let sizes = self.file.sizes;
         let (number, draft) = self.own(addr, kind::DATASPACE)?;
         let at = if draft.body.first() == Some(&1) { 8 } else { 4 };
-        let width = usize::from(sizes.lengths);
+        let width = sizes.lengths;
         let mut body = draft.body.to_vec();
         for (axis, len) in lens.iter().enumerate() {
-            let start = at + axis * width;
-            let place = body.get_mut(start..start + width);
-            let place = place.ok_or_else(|| Error::malformed("a dataspace ends early"))?;
-            place.copy_from_slice(len.to_le_bytes().get(..width).unwrap_or_default());
+            put_uint(&mut body, at + axis * usize::from(width), *len, width, "a dataspace")?;
         }
-        self.header(addr)?.replace(number, Draft { body: body.into(), ..draft });
-        Ok(())
+        Ok(self.header(addr)?.replace(number, Draft { body: body.into(), ..draft })?)
     }
 
     /// A message of a header, its own one where others share it now.
@@ -157,8 +154,7 @@ impl Planner<'_> {
             Held::Compact(None) | Held::Run { .. } => return Ok(()),
         };
         let (number, draft) = self.own(addr, kind::LAYOUT)?;
-        self.header(addr)?.replace(number, Draft { body, ..draft });
-        Ok(())
+        Ok(self.header(addr)?.replace(number, Draft { body, ..draft })?)
     }
 
     /// Changes the index of chunks; gives the layout message when it changes too.

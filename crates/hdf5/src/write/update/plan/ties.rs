@@ -4,14 +4,14 @@ use super::{Planner, Turn};
 use crate::file::Addr;
 use crate::object::Message;
 use crate::word::attribute_name;
-use crate::write::objects::{Object, dimension_of, scale_of};
+use crate::write::objects::{Object, dimension_of, known, scale_of};
 use bytes::Bytes;
-use ncirrus_layout::Step;
+use ncirrus_layout::{Result, Step};
 use ncirrus_model::{DimId, Model};
 use std::sync::Arc;
 
 /// What the attributes that netCDF hides tell of a dataset.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 struct Ties {
     /// The dimension whose scale it is.
     scale: Option<DimId>,
@@ -24,14 +24,13 @@ struct Ties {
 }
 
 impl Ties {
-    fn of(model: &Model, object: Object) -> Self {
+    fn of(model: &Model, object: Object) -> Result<Self> {
         let (scale, name, dims) = match object {
             Object::Dimension(id) => (Some(id), None, Vec::new()),
             Object::Variable(id) => {
-                let variable = model.variable(id);
-                let dims = variable.map(|variable| variable.dims.clone()).unwrap_or_default();
+                let variable = known(model, id)?;
                 let scale = dimension_of(model, id);
-                (scale, variable.filter(|_| scale.is_some()).map(|variable| variable.name.clone()), dims)
+                (scale, scale.map(|_| variable.name.clone()), variable.dims.clone())
             }
             Object::Group(_) | Object::Type(_) => (None, None, Vec::new()),
         };
@@ -43,12 +42,11 @@ impl Ties {
             .flat_map(|dim| model.users_of(*dim))
             .filter(|var| dimension_of(model, *var).is_none())
         {
-            let dims = model.variable(var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
-            let axes = dims.iter().enumerate().filter(|(_, dim)| Some(**dim) == scale);
+            let axes = known(model, var)?.dims.iter().enumerate().filter(|(_, dim)| Some(**dim) == scale);
             users.extend(axes.map(|(axis, _)| (Object::Variable(var), axis)));
         }
         users.sort();
-        Self { scale, name, axes, users }
+        Ok(Self { scale, name, axes, users })
     }
 
     /// The names of the attributes that differ.
@@ -75,7 +73,13 @@ impl Ties {
 impl Planner<'_> {
     /// Brings the hidden attributes of a dataset up to date.
     pub(super) fn ties(&mut self, object: Object, addr: Addr) -> Step<()> {
-        let (old, new) = (Ties::of(self.old, object), Ties::of(self.new, object));
+        // What is new to the file has no ties there.
+        let is_old = match object {
+            Object::Variable(id) => self.old.variable(id).is_some(),
+            Object::Dimension(_) | Object::Group(_) | Object::Type(_) => true,
+        };
+        let old = if is_old { Ties::of(self.old, object)? } else { Ties::default() };
+        let new = Ties::of(self.new, object)?;
         let differing = old.differing(&new);
         if differing.is_empty() {
             return Ok(());
@@ -97,30 +101,28 @@ impl Planner<'_> {
                 Message { kind: crate::object::kind::ATTRIBUTE, flags: 0, order: None, body: body.clone() };
             wanted.push((attribute_name(view, &file, &message)?, body));
         }
-        let unnumbered = self.has_unnumbered(object);
+        let unnumbered = self.has_unnumbered(object)?;
         let mut named = Named::new(view, &file, self.header(addr)?)?;
         for name in differing {
             let skips = unnumbered && matches!(name, "_Netcdf4Dimid" | "_Netcdf4Coordinates");
             match wanted.iter().find(|(known, _)| known == name) {
                 // Readers do without back pointers where there is no room for them.
-                Some((_, body)) if !skips && !named.takes(body) => named.remove(name),
+                Some((_, body)) if !skips && !named.takes(body) => named.remove(name)?,
                 Some((_, body)) if !skips => named.put(name, name, body.clone())?,
                 Some(_) => {}
-                None => named.remove(name),
+                None => named.remove(name)?,
             }
         }
         Ok(())
     }
 
     /// Whether a dimension of a variable has no id in the file.
-    fn has_unnumbered(&self, object: Object) -> bool {
+    fn has_unnumbered(&self, object: Object) -> Result<bool> {
         let dims = match object {
-            Object::Variable(id) => {
-                self.new.variable(id).map(|variable| variable.dims.clone()).unwrap_or_default()
-            }
+            Object::Variable(id) => known(self.new, id)?.dims.clone(),
             Object::Dimension(id) => vec![id],
             Object::Group(_) | Object::Type(_) => Vec::new(),
         };
-        dims.iter().any(|dim| !self.after.ids.contains_key(dim))
+        Ok(dims.iter().any(|dim| !self.after.ids.contains_key(dim)))
     }
 }
