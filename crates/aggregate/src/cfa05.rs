@@ -15,7 +15,7 @@ use crate::names::Substitutions;
 use crate::subject::{Inner, Subject};
 use columns::Columns;
 use lines::Locations;
-use ncirrus_layout::{Aggregation, Error, Result, Step, View};
+use ncirrus_layout::{Aggregation, Error, Member, Result, Step, View};
 use ncirrus_model::{GroupId, VarId};
 use std::sync::{Arc, OnceLock};
 use tiles::Tiles;
@@ -45,10 +45,12 @@ impl Description {
         let (model, name) = (&inner.model, name.trim());
         let group = lookup::group(model, subject.group, name).filter(|_| !name.is_empty());
         let group = group.filter(|group| *group != subject.group && *group != model.root());
-        let group = group.ok_or_else(|| Error::not_found(format!("no group {name:?}, its cfa_group")))?;
+        let group =
+            group.ok_or_else(|| Error::no_member(Member::Group, format_args!("{name:?}, its cfa_group")))?;
         let find = |name: &str| model.variable_in(group, name);
         let needed = |name: &str| {
-            let missing = || Error::not_found(format!("no variable {name} in {}", model.group_path(group)));
+            let missing =
+                || Error::no_member(Member::Variable, format_args!("{name} in {}", model.group_path(group)));
             find(name).ok_or_else(missing)
         };
         let description = Self {

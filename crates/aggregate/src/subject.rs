@@ -1,5 +1,5 @@
 //! An aggregated variable, apart from how its fragments are described.
-use ncirrus_layout::{Catalog, Error};
+use ncirrus_layout::{Catalog, Error, Member};
 use ncirrus_layout::{FragmentRules, Result, Step, View};
 use ncirrus_model::{Attributes, GroupId, Model, NodeId, Values, VarId};
 use std::collections::BTreeMap;
@@ -53,7 +53,9 @@ impl Inner {
     /// `NotFound` when there is none.
     pub(crate) fn named(&self, subject: &Subject, name: &str) -> Result<VarId> {
         let found = crate::lookup::variable(&self.model, subject.group, name);
-        found.ok_or_else(|| Error::not_found(format!("no variable {name}, which describes the fragments")))
+        found.ok_or_else(|| {
+            Error::no_member(Member::Variable, format_args!("{name}, which describes the fragments"))
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use crate::Version;
 use crate::catalog::element_of;
 use crate::geometry::{Slab, padded, slab};
 use crate::order::to_big_endian;
-use ncirrus_layout::{Error, Result, StoredType};
+use ncirrus_layout::{Detail, Error, Result, StoredType};
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FillValue, Model, TypeRef, Values,
     VarId, Variable, check_name,
@@ -171,7 +171,7 @@ impl Scope<'_> {
             if Some(*dim) == self.record {
                 let name = self.model.dimension_path(*dim);
                 let message = format!("the unlimited dimension {name} is not its first, as netCDF-3 demands");
-                return Err(Error::unsupported(message));
+                return Err(beyond(message));
             }
             let known = self.numbers.contains_key(dim).then(|| self.model.dimension(*dim)).flatten();
             let dimension = known.ok_or_else(|| Error::invalid("it has a dimension that does not exist"))?;
@@ -185,12 +185,12 @@ fn refuse_groups_and_types(version: Version, model: &Model) -> Result<()> {
     let groups = model.walk();
     if let Some(group) = groups.get(1) {
         let message = format!("a file of kind {} has no groups", version.kind());
-        return Err(Error::unsupported(message).at_path(model.group_path(*group)).by("classic"));
+        return Err(beyond(message).at_path(model.group_path(*group)).by("classic"));
     }
     let ty = model.group(model.root()).and_then(|root| root.types.first());
     ty.map_or(Ok(()), |ty| {
         let message = format!("a file of kind {} has no user-defined types", version.kind());
-        Err(Error::unsupported(message).at_path(model.type_path(*ty)).by("classic"))
+        Err(beyond(message).at_path(model.type_path(*ty)).by("classic"))
     })
 }
 
@@ -210,7 +210,7 @@ fn dimensions(version: Version, model: &Model, ids: &[DimId]) -> Result<Dimensio
                 if let Some(first) = record.replace(*id) {
                     let first = model.dimension_path(first);
                     let message = format!("a second unlimited dimension beside {first}; netCDF-3 has one");
-                    return Err(Error::unsupported(message).at_path(path).by("classic"));
+                    return Err(beyond(message).at_path(path).by("classic"));
                 }
                 0
             }
@@ -225,9 +225,7 @@ fn dimensions(version: Version, model: &Model, ids: &[DimId]) -> Result<Dimensio
 fn fixed_len(version: Version, len: u64) -> Result<u64> {
     let most = version.max_size();
     match len {
-        0 => Err(Error::unsupported(
-            "a fixed dimension of length 0, which marks the unlimited one in netCDF-3",
-        )),
+        0 => Err(beyond("a fixed dimension of length 0, which marks the unlimited one in netCDF-3")),
         len if len > most => {
             let kind = version.kind();
             Err(Error::limit(format!("a dimension of length {len}, more than the {most} of kind {kind}")))
@@ -245,15 +243,12 @@ fn known(version: Version, state: &AttributeState, path: &str) -> Result<Attribu
     };
     if let Some((name, fault)) = attributes.faults.first() {
         let error = Error::from(fault.clone());
-        return Err(
-            Error::new(error.kind(), format!("attribute {name:?}: {}", error.message())).at_path(path)
-        );
+        return Err(error.reworded(|fact| format!("attribute {name:?}: {fact}")).at_path(path));
     }
     for attribute in attributes.iter() {
         let named = |error: Error| {
-            Error::new(error.kind(), format!("attribute {:?}: {}", attribute.name, error.message()))
-                .at_path(path)
-                .by("classic")
+            let error = error.reworded(|fact| format!("attribute {:?}: {fact}", attribute.name));
+            error.at_path(path).by("classic")
         };
         name_of(&attribute.name, path)?;
         let ty = atomic_of(version, attribute.ty, "value").map_err(named)?;
@@ -269,7 +264,7 @@ fn known(version: Version, state: &AttributeState, path: &str) -> Result<Attribu
 
 fn atomic_of(version: Version, ty: TypeRef, what: &str) -> Result<Atomic> {
     let TypeRef::Atomic(atomic) = ty else {
-        return Err(Error::unsupported(format!("a {what} of a user-defined type; netCDF-3 has none")));
+        return Err(beyond(format!("a {what} of a user-defined type; netCDF-3 has none")));
     };
     if version.holds(atomic) {
         return Ok(atomic);
@@ -277,8 +272,12 @@ fn atomic_of(version: Version, ty: TypeRef, what: &str) -> Result<Atomic> {
     let (kind, name) = (version.kind(), atomic.name());
     let holder =
         if Version::Data64.holds(atomic) { "kind cdf5 has it" } else { "no kind of netCDF-3 has it" };
-    Err(Error::unsupported(format!("a {what} of type {name}, which kind {kind} does not have; {holder}"))
-        .by("classic"))
+    Err(beyond(format!("a {what} of type {name}, which kind {kind} does not have; {holder}")).by("classic"))
+}
+
+/// What files of this format do not hold.
+fn beyond(message: impl Into<String>) -> Error {
+    Error::unsupported(message).with_detail(Detail::BeyondClassic)
 }
 
 fn name_of(name: &str, path: &str) -> Result<String> {

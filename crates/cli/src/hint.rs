@@ -1,6 +1,6 @@
 //! One line per error, and a hint where one helps.
 use crate::exit;
-use ncirrus::{Error, ErrorKind};
+use ncirrus::{Detail, Error, ErrorKind, Found, Member};
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::Write;
@@ -70,47 +70,46 @@ fn without_mark(text: &str) -> &str {
 }
 
 fn hint(error: &Error) -> Option<&'static str> {
-    let message = error.message();
-    let says = |word: &str| message.contains(word);
+    match error.detail().and_then(hint_for) {
+        Some(hint) => Some(hint),
+        None => general_hint(error),
+    }
+}
+
+/// What helps where it is known what exactly is wrong.
+fn hint_for(detail: &Detail) -> Option<&'static str> {
+    Some(match detail {
+        Detail::IsSource => "name a target elsewhere",
+        Detail::Exists => "name another target, or pass --overwrite",
+        Detail::NoMember(Member::Variable | Member::Group) => "`ncirrus info URL` lists what there is",
+        Detail::ReadOnlyProtocol => {
+            "write to a path, s3://, gs:// or az://; #mode=s3 names a server that speaks S3"
+        }
+        Detail::BeyondClassic => "choose a richer kind: -k nc5, -k nc4 or -k nczarr",
+        Detail::UnknownCodec(_) => {
+            "`ncirrus filters -v` lists the filters that are there; HDF5_PLUGIN_PATH names directories of plugins"
+        }
+        Detail::UnusableCodec(_) => "store it otherwise: --codec zstd, -d LEVEL, or -d 0 for no filters",
+        Detail::BeyondHeader => "store it as a variable, or choose -k nczarr",
+        Detail::NoListings => "name the dataset itself; buckets are listed by s3://, gs:// or az://",
+        Detail::UnknownScheme => "known schemes: file, http, https, s3, gs, gs3, az, abfs",
+        Detail::Found(Found::Page) => "the address is that of a web page; use the address of the data",
+        Detail::Found(Found::Directory) => "`ncirrus ls -r URL` lists the datasets in it",
+        Detail::Unreachable => "check the address and the network",
+        _ => return None,
+    })
+}
+
+/// What helps with errors of a kind.
+fn general_hint(error: &Error) -> Option<&'static str> {
     Some(match error.kind() {
-        ErrorKind::Conflict if says("what is read") || says("would be replaced") || says("would replace") => {
-            "name a target elsewhere"
-        }
-        ErrorKind::Conflict if says("exist") => "name another target, or pass --overwrite",
-        ErrorKind::NotFound if says("no variable") || says("no group") => {
-            "`ncirrus info URL` lists what there is"
-        }
         ErrorKind::NotFound => "check the path; a URL needs its scheme, such as s3:// or https://",
         ErrorKind::Denied => {
             "check the permissions; `ncirrus whoami URL` tells whose name is used with object stores and servers"
         }
-        ErrorKind::Unsupported if says("HTTP is read-only") => {
-            "write to a path, s3://, gs:// or az://; #mode=s3 names a server that speaks S3"
-        }
-        ErrorKind::Unsupported if says("netCDF-3") || says("classic") => {
-            "choose a richer kind: -k nc5, -k nc4 or -k nczarr"
-        }
-        ErrorKind::Unsupported if says("codec") && says("is not known") => {
-            "`ncirrus filters -v` lists the filters that are there; HDF5_PLUGIN_PATH names directories of plugins"
-        }
-        ErrorKind::Unsupported if says("codec") => {
-            "store it otherwise: --codec zstd, -d LEVEL, or -d 0 for no filters"
-        }
-        ErrorKind::Unsupported if says("65535") => "store it as a variable, or choose -k nczarr",
-        ErrorKind::Unsupported if says("has no listings") => {
-            "name the dataset itself; buckets are listed by s3://, gs:// or az://"
-        }
-        ErrorKind::Invalid if says("scheme") => "known schemes: file, http, https, s3, gs, gs3, az, abfs",
-        ErrorKind::Malformed if says("HTML") => {
-            "the address is that of a web page; use the address of the data"
-        }
-        ErrorKind::Malformed if says("a directory that is not") => {
-            "`ncirrus ls -r URL` lists the datasets in it"
-        }
-        ErrorKind::Malformed if says("an empty directory") => return None,
+        ErrorKind::Malformed if error.detail() == Some(&Detail::Found(Found::EmptyDirectory)) => return None,
         ErrorKind::Malformed => "the file may be cut off or not be what its name says",
         ErrorKind::Limit => "--memory raises the budget; a size like this is often damage",
-        ErrorKind::Io { .. } if says("lookup") || says("connect") => "check the address and the network",
         ErrorKind::Changed => "another program is writing to it; try again when it is done",
         ErrorKind::Internal => "this is a fault of ncirrus: please report it with the command that caused it",
         ErrorKind::Invalid => "`ncirrus help COMMAND` shows the forms with examples",

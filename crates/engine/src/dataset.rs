@@ -17,7 +17,7 @@ use crate::session::{Counters, Missing, Session};
 use absent::Absent;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
-    Catalog, Driver, Error, Layout, ObjectId, OpenOptions, Result, Source, Tile, VariableRef,
+    Catalog, Driver, Error, Layout, Member, ObjectId, OpenOptions, Result, Source, Tile, VariableRef,
 };
 use ncirrus_model::{AttributeState, Attributes, Model, NodeId, Region, Selection, Values, VarId};
 use ncirrus_store::{Store, Url};
@@ -209,7 +209,7 @@ impl Dataset {
     ) -> Result<Values> {
         let dataset = self.referred(variable.dataset.as_ref(), &nesting).await?;
         let found = dataset.inner.model.variable_at(&variable.path);
-        let found = found.ok_or_else(|| Error::not_found(format!("no variable {}", variable.path)))?;
+        let found = found.ok_or_else(|| Error::no_member(Member::Variable, &variable.path))?;
         let (values, _) = dataset.read_deep(found, selection, Missing::Fill, nesting).await?;
         Ok(values)
     }

@@ -102,7 +102,7 @@ async fn explain(context: &Context, root: &ObjectId, drivers: &[Arc<dyn Driver>]
     let error = match context.drive(|view| found::look(view, root, lists)).await {
         // A store of a local folder is there because the folder is.
         Ok(Found::Nothing) if store.local().is_some() && root.key().is_empty() => {
-            Error::malformed("an empty directory, not a dataset")
+            Found::EmptyDirectory.describe("")
         }
         Ok(found) => found.describe(&names.join(", ")),
         Err(error) => error,

@@ -18,6 +18,7 @@ mod cells;
 mod commit;
 mod copy;
 mod definitions;
+mod editing;
 mod encoded;
 mod flight;
 mod load;
@@ -39,6 +40,7 @@ use crate::dataset::Dataset;
 use crate::drive::Context;
 use crate::session::Session;
 use definitions::{Definitions, translated};
+use editing::Turns;
 use flight::Flight;
 use futures_util::future::BoxFuture;
 use ncirrus_layout::{
@@ -67,6 +69,7 @@ pub struct Writer {
     abilities: Abilities,
     placer: Mutex<Box<dyn Placer>>,
     definitions: Mutex<Definitions>,
+    turns: Turns,
     /// Held while definitions are put before the format.
     defining: tokio::sync::Mutex<()>,
     /// Shared by writes and reads, alone for edits and commits.
@@ -168,6 +171,7 @@ impl Writer {
             placer: Mutex::new(placer),
             existing: written.clone(),
             definitions: Mutex::new(Definitions::new(model, written)),
+            turns: Turns::default(),
             defining: tokio::sync::Mutex::new(()),
             gate: tokio::sync::RwLock::new(()),
             stage: Arc::default(),
@@ -192,26 +196,6 @@ impl Writer {
     /// The session that it was made with.
     pub fn session(&self) -> &Session {
         &self.session
-    }
-
-    /// Changes the model: adds, renames and removes groups, dimensions, types and variables, sets attributes. Several
-    /// edits cost no more than one: the format looks at them before the next data or the next commit, and what it
-    /// cannot hold is an error there, which takes back all edits since it looked last.
-    ///
-    /// # Errors
-    /// What `change` fails with, and `Invalid` when it touches how data already written are stored; the model is then
-    /// as before.
-    pub async fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
-        let _alone = self.gate.write().await;
-        self.check_usable()?;
-        let mut definitions = self.definitions();
-        if !self.abilities.redefine && !definitions.written.is_empty() {
-            return Err(Error::unsupported("the format cannot change definitions after data were written"));
-        }
-        let answer = definitions.edit(change)?;
-        let model = Arc::clone(&definitions.model);
-        self.stage.retain(|var| model.variable(var).is_some());
-        Ok(answer)
     }
 
     /// Puts edits before the format, if there are any that it has not seen.

@@ -1,4 +1,5 @@
 //! One error for formats, stores and the engine.
+use ncirrus_model::{Detail, Member};
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
+    detail: Option<Detail>,
     place: Place,
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
@@ -67,7 +69,8 @@ pub struct Place {
 impl Error {
     /// An error of that kind; the message states the fact and the offending value in lower case.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Arc::new(Inner { kind, message: message.into(), place: Place::default(), source: None }))
+        let (message, place) = (message.into(), Place::default());
+        Self(Arc::new(Inner { kind, message, detail: None, place, source: None }))
     }
 
     /// Damaged data.
@@ -83,6 +86,11 @@ impl Error {
     /// A wrong argument.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Invalid, message)
+    }
+
+    /// A member that a dataset has not: `name` says which.
+    pub fn no_member(what: Member, name: impl fmt::Display) -> Self {
+        Self::not_found(format!("no {} {name}", what.name())).with_detail(Detail::NoMember(what))
     }
 
     /// Something that does not exist.
@@ -105,6 +113,11 @@ impl Error {
         self.0.kind
     }
 
+    /// What exactly is wrong, where that is told: what programs go by, rather than by the message.
+    pub fn detail(&self) -> Option<&Detail> {
+        self.0.detail.as_ref()
+    }
+
     /// The fact, without the place.
     pub fn message(&self) -> &str {
         &self.0.message
@@ -113,6 +126,18 @@ impl Error {
     /// Where it arose, as far as known.
     pub fn place(&self) -> &Place {
         &self.0.place
+    }
+
+    /// Tells what exactly is wrong.
+    #[must_use]
+    pub fn with_detail(self, detail: Detail) -> Self {
+        self.with(|inner| inner.detail = Some(detail))
+    }
+
+    /// The same error in other words.
+    #[must_use]
+    pub fn reworded(self, message: impl FnOnce(&str) -> String) -> Self {
+        self.with(|inner| inner.message = message(&inner.message))
     }
 
     /// Adds the object, unless one is named already.
@@ -201,12 +226,14 @@ impl StdError for Error {
 
 impl From<ncirrus_model::ModelError> for Error {
     fn from(error: ncirrus_model::ModelError) -> Self {
-        let kind = match error {
-            ncirrus_model::ModelError::NotFound { .. } => ErrorKind::NotFound,
-            ncirrus_model::ModelError::NameInUse { .. } => ErrorKind::Conflict,
-            _ => ErrorKind::Invalid,
+        let (kind, detail) = match error {
+            ncirrus_model::ModelError::NotFound { what, .. } => {
+                (ErrorKind::NotFound, Some(Detail::NoMember(what)))
+            }
+            ncirrus_model::ModelError::NameInUse { .. } => (ErrorKind::Conflict, None),
+            _ => (ErrorKind::Invalid, None),
         };
-        Self::new(kind, error.to_string())
+        Self::new(kind, error.to_string()).with(|inner| inner.detail = detail)
     }
 }
 
@@ -223,7 +250,7 @@ impl From<ncirrus_model::Fault> for Error {
             ncirrus_model::FaultKind::Unsupported => ErrorKind::Unsupported,
             ncirrus_model::FaultKind::Missing => ErrorKind::NotFound,
         };
-        Self::new(kind, fault.message.to_string())
+        Self::new(kind, fault.message.to_string()).with(|inner| inner.detail = fault.detail)
     }
 }
 
@@ -234,6 +261,6 @@ impl From<&Error> for ncirrus_model::Fault {
             ErrorKind::NotFound | ErrorKind::Missing => ncirrus_model::FaultKind::Missing,
             _ => ncirrus_model::FaultKind::Malformed,
         };
-        Self::new(kind, error.to_string())
+        Self { detail: error.detail().cloned(), ..Self::new(kind, error.to_string()) }
     }
 }

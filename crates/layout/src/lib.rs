@@ -34,6 +34,7 @@ pub use grid::{Cells, ChunkGrid, Edge};
 pub use index::{ChunkIndex, ChunkRef, Location};
 pub use limits::Limits;
 pub use memo::Memo;
+pub use ncirrus_model::{Detail, Found, Member};
 pub use object::{ObjectId, StoreId, Tag};
 pub use placer::{Abilities, Encoding, Phase, Placer, Prepared, Put, Work, Writing};
 pub use source::{Extent, Layout, QuerySource, Resolver, Source, Tile, TileIndex, TileSource};

@@ -1,6 +1,6 @@
 //! Typed attributes, in definition order.
 use crate::error::{Fault, ModelError};
-use crate::{TypeRef, Values, check_name};
+use crate::{Member, TypeRef, Values, check_name};
 
 /// A named, typed list of values.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +113,7 @@ impl Attributes {
         }
         let found = self.list.iter_mut().find(|attribute| attribute.name == old);
         let Some(attribute) = found else {
-            return Err(ModelError::NotFound { what: "attribute", name: old.to_owned() });
+            return Err(ModelError::NotFound { what: Member::Attribute, name: old.to_owned() });
         };
         attribute.name = new;
         Ok(())

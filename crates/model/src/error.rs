@@ -1,4 +1,5 @@
 //! What may be wrong with a definition, and how damage in a member is recorded without losing the rest.
+use crate::{Detail, Member};
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ pub enum ModelError {
     /// The name is in use in that group.
     NameInUse { name: String, group: String },
     /// No such group, dimension, type, variable or attribute.
-    NotFound { what: &'static str, name: String },
+    NotFound { what: Member, name: String },
     /// The member cannot be removed or changed while others use it.
     InUse { what: &'static str, name: String, by: String },
     /// The dimension or type cannot be seen from that group.
@@ -27,7 +28,7 @@ impl fmt::Display for ModelError {
         match self {
             Self::BadName { name, reason } => write!(f, "name {name:?} is not allowed: {reason}"),
             Self::NameInUse { name, group } => write!(f, "name {name:?} is in use in group {group}"),
-            Self::NotFound { what, name } => write!(f, "no {what} named {name:?}"),
+            Self::NotFound { what, name } => write!(f, "no {} named {name:?}", what.name()),
             Self::InUse { what, name, by } => write!(f, "{what} {name:?} is used by {by}"),
             Self::OutOfScope { what, name, group } => {
                 write!(f, "{what} {name:?} cannot be seen from group {group}")
@@ -47,6 +48,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// The fact and the offending value, lower case, with the object it was found in.
     pub message: Arc<str>,
+    /// What exactly is wrong, where that is told.
+    pub detail: Option<Detail>,
 }
 
 /// The two ways in which a member can be inaccessible.
@@ -63,7 +66,7 @@ pub enum FaultKind {
 impl Fault {
     /// A fault of the given kind.
     pub fn new(kind: FaultKind, message: impl Into<Arc<str>>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), detail: None }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What an element that was never written holds (netCDF C library, `NC_FILL_*`; NUG, appendix "Fill values").
 use crate::{Atomic, Strings, Values};
 
-/// The fill value that a variable was given.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// The fill value that a variable was given. Two are equal when they are bit by bit, as NaN is to itself.
+#[derive(Debug, Clone, Default)]
 pub enum FillValue {
     /// The default of its type, see [`default_fill`].
     #[default]
@@ -11,6 +11,16 @@ pub enum FillValue {
     Own(Values),
     /// None: elements never written have no defined value (read as the type's default).
     None,
+}
+
+impl PartialEq for FillValue {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Default, Self::Default) | (Self::None, Self::None) => true,
+            (Self::Own(ours), Self::Own(theirs)) => ours.is_identical(theirs),
+            _ => false,
+        }
+    }
 }
 
 /// The default fill value of an atomic type, one element.

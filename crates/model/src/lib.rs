@@ -17,6 +17,7 @@
 
 mod attribute;
 mod codec;
+mod detail;
 mod error;
 mod fill;
 mod name;
@@ -28,6 +29,7 @@ mod variable;
 
 pub use attribute::{Attribute, AttributeState, Attributes};
 pub use codec::{CodecSpace, CodecSpec};
+pub use detail::{Detail, Found, Member};
 pub use error::{Fault, FaultKind, ModelError};
 pub use fill::{FillValue, default_fill};
 pub use name::{NAME_MAX_BYTES, check_name, normalize_name};

@@ -247,6 +247,30 @@ impl Values {
         }
     }
 
+    /// Whether these are the same values bit by bit: a NaN is the same as itself, and 0 is not -0.
+    pub fn is_identical(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::String(ours), Self::String(theirs)) => ours == theirs,
+            (Self::Opaque { size, bytes }, Self::Opaque { size: other_size, bytes: other_bytes }) => {
+                size == other_size && bytes == other_bytes
+            }
+            (Self::Vlen { ends, elements }, Self::Vlen { ends: other_ends, elements: other_elements }) => {
+                ends == other_ends && elements.is_identical(other_elements)
+            }
+            (Self::Compound { len, fields }, Self::Compound { len: other_len, fields: other_fields }) => {
+                let mut pairs = fields.iter().zip(other_fields);
+                len == other_len
+                    && fields.len() == other_fields.len()
+                    && pairs.all(|(ours, theirs)| ours.is_identical(theirs))
+            }
+            _ => {
+                self.atomic().is_some()
+                    && self.atomic() == other.atomic()
+                    && self.as_bytes() == other.as_bytes()
+            }
+        }
+    }
+
     /// Values equal to these but with `range` only; indices past the end are left out.
     pub fn slice(&self, range: Range<usize>) -> Self {
         let mut part = self.empty_like();

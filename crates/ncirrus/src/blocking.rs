@@ -64,12 +64,18 @@ impl Dataset {
 
     /// Changes definitions: whatever [`Model`] allows, all of it or, when `change` fails, none of it.
     ///
+    /// `change` works on a copy, which counts when it has returned. Until then this dataset is what it was before:
+    /// `change` may ask it for variables, read and write it.
+    ///
     /// # Errors
     /// What `change` fails with; `Unsupported` naming a member that the format cannot hold; `Invalid` when the dataset
-    /// is not open for writing.
+    /// is not open for writing, and for an edit within `change`; `Conflict` when the definitions could not be kept as
+    /// they were when `change` was called, or another thread's edit does not end. Nothing is changed then.
     pub fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
         let open = self.open_for_writing()?;
-        self.engine().block_on(open.writer.edit(change))
+        let answer = self.engine().block_on(open.writer.edit(change))?;
+        // What is edited while it is closed is not written any more.
+        self.open_for_writing().map(|_| answer)
     }
 
     /// Makes everything written so far durable, and visible to others when the dataset is changed in place.

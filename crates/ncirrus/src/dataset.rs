@@ -1,6 +1,6 @@
 //! A dataset: opened, created or opened for change.
 use crate::create::CreateOptions;
-use crate::{Attribute, Error, Group, Result, Session, Variable};
+use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
 use ncirrus_engine::Writer;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
 use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
@@ -149,7 +149,7 @@ impl Dataset {
     /// `NotFound`.
     pub fn group(&self, path: &str) -> Result<Group> {
         let id = self.snapshot().group_at(path);
-        let id = id.ok_or_else(|| Error::not_found(format!("no group {path:?}")).at_object(&self.0.url))?;
+        let id = id.ok_or_else(|| self.lacks(Member::Group, path))?;
         Ok(Group::new(self.clone(), id))
     }
 
@@ -159,9 +159,12 @@ impl Dataset {
     /// `NotFound`.
     pub fn variable(&self, path: &str) -> Result<Variable> {
         let id = self.snapshot().variable_at(path);
-        let id =
-            id.ok_or_else(|| Error::not_found(format!("no variable {path:?}")).at_object(&self.0.url))?;
+        let id = id.ok_or_else(|| self.lacks(Member::Variable, path))?;
         Ok(Variable::new(self.clone(), id))
+    }
+
+    fn lacks(&self, what: Member, path: &str) -> Error {
+        Error::no_member(what, format_args!("{path:?}")).at_object(&self.0.url)
     }
 
     /// All variables of all groups.

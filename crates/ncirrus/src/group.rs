@@ -1,5 +1,5 @@
 //! A group and its members.
-use crate::{Atomic, Attribute, Dataset, DimensionLen, Error, Result, TypeRef, Variable};
+use crate::{Atomic, Attribute, Dataset, DimensionLen, Error, Member, Result, TypeRef, Variable};
 use ncirrus_model::{Attributes, Dimension, GroupId, NodeId};
 
 /// A group of a dataset: a handle, cheap to clone.
@@ -56,7 +56,9 @@ impl Group {
     /// `NotFound`.
     pub fn variable(&self, name: &str) -> Result<Variable> {
         let id = self.dataset.snapshot().variable_in(self.id, name);
-        let id = id.ok_or_else(|| Error::not_found(format!("no variable {name:?}")).at_path(self.path()))?;
+        let id = id.ok_or_else(|| {
+            Error::no_member(Member::Variable, format_args!("{name:?}")).at_path(self.path())
+        })?;
         Ok(Variable::new(self.dataset.clone(), id))
     }
 
@@ -66,7 +68,8 @@ impl Group {
     /// `NotFound`.
     pub fn group(&self, name: &str) -> Result<Self> {
         let id = self.dataset.snapshot().subgroup(self.id, name);
-        let id = id.ok_or_else(|| Error::not_found(format!("no group {name:?}")).at_path(self.path()))?;
+        let id =
+            id.ok_or_else(|| Error::no_member(Member::Group, format_args!("{name:?}")).at_path(self.path()))?;
         Ok(Self::new(self.dataset.clone(), id))
     }
 

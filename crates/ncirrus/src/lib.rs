@@ -53,7 +53,8 @@ pub use ncirrus_engine::{
     StoredChunk, convert,
 };
 pub use ncirrus_layout::{
-    ChunkRef, Consolidated, Error, ErrorKind, Limits, Location, Members, ObjectId, OpenOptions, Place, Result,
+    ChunkRef, Consolidated, Detail, Error, ErrorKind, Found, Limits, Location, Member, Members, ObjectId,
+    OpenOptions, Place, Result,
 };
 pub use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, AxisSelection, CodecSpec, DimensionLen, Endianness,

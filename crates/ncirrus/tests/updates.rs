@@ -8,6 +8,7 @@ use ncirrus::{
 };
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// Name, kind, dialect and whether groups can be added.
 const KINDS: [(&str, Kind, Option<Dialect>); 11] = [
@@ -264,4 +265,64 @@ fn wrong_usage_is_an_error_that_says_so() {
         assert_eq!(closed.kind(), ErrorKind::Invalid, "{url}");
         assert!(Dataset::update_with(&format!("{url}.none"), &OpenOptions::default(), session).is_err());
     });
+}
+
+/// Runs a test that would not return if it were wrong.
+fn in_time<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(test()));
+    told.recv_timeout(Duration::from_secs(60)).expect("the call returns")
+}
+
+#[test]
+fn an_edit_may_look_at_its_dataset_and_write_to_it_but_not_edit_it() {
+    each(|url, _, grows, session| {
+        let (url, session) = (url.to_owned(), session.clone());
+        in_time(move || {
+            let dataset = Dataset::update_with(&url, &OpenOptions::default(), &session).unwrap();
+            let time = dataset.variable("time").unwrap();
+            let seen = dataset.edit(|model| {
+                model.add_dimension(model.root(), "y", DimensionLen::Fixed(2))?;
+                let rows = if grows { 5 } else { 3 };
+                time.write(&Selection::slab(&[0], &[rows]), &vec![9.0; rows as usize])?;
+                let nested = dataset.root().set_attribute(Attribute::text("within", "edit")).unwrap_err();
+                assert_eq!(nested.kind(), ErrorKind::Invalid, "{nested}");
+                let sst = dataset.variable("sst")?;
+                assert_eq!(sst.shape(), [rows, 4], "{url}");
+                assert!(
+                    dataset.model()?.dimension_in(model.root(), "y").is_none(),
+                    "{url}: not before the end"
+                );
+                dataset.sync()?;
+                Ok((time.shape(), time.read::<f64>()?.to_vec()))
+            });
+            let (shape, values) = seen.unwrap();
+            assert_eq!(shape[0] as usize, values.len(), "{url}");
+            assert_eq!(values, vec![9.0; values.len()], "{url}");
+            assert_eq!(time.shape(), shape, "{url}: what grew meanwhile stays");
+            let root = dataset.root();
+            root.add_variable("late", Atomic::Int, &["y"]).unwrap().write_all(&[1, 2]).unwrap();
+            assert!(root.attribute("within").unwrap().is_none(), "{url}");
+            dataset.close().unwrap();
+            let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap();
+            assert_eq!(dataset.variable("late").unwrap().read::<i32>().unwrap(), [1, 2], "{url}");
+            assert_eq!(dataset.variable("time").unwrap().shape(), shape, "{url}");
+        });
+    });
+}
+
+#[test]
+fn an_edit_of_what_is_closed_within_it_is_an_error() {
+    let (_folder, temp) = temp();
+    let url = temp.join("closed.zarr").to_str().unwrap().to_owned();
+    let error = in_time(move || {
+        let dataset = Dataset::create_with(&url, &CreateOptions::default(), &session()).unwrap();
+        let same = dataset.clone();
+        let edited = dataset.edit(|model| {
+            same.close()?;
+            Ok(model.add_dimension(model.root(), "y", DimensionLen::Fixed(2))?)
+        });
+        edited.unwrap_err()
+    });
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
 }

@@ -302,5 +302,5 @@ impl Finish for Direct {
 
 /// What is said when a dataset is not to be replaced.
 pub(crate) fn exists(object: impl fmt::Display) -> Error {
-    crate::fault::conflict("exists already", object)
+    crate::fault::exists(object)
 }

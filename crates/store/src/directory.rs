@@ -9,7 +9,7 @@ use crate::{fault, key, memory, page, platform, temporary, want};
 use bytes::Bytes;
 use durability::Unsynced;
 use handles::StoreHandles;
-use ncirrus_layout::{Blob, Entry, Error, ErrorKind, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Blob, Entry, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -440,7 +440,7 @@ fn write_error(error: io::Error, object: &ObjectId) -> Error {
         io::ErrorKind::IsADirectory | io::ErrorKind::DirectoryNotEmpty => {
             fault::in_the_way("a prefix", object)
         }
-        io::ErrorKind::AlreadyExists => Error::new(ErrorKind::Conflict, "exists already").at_object(object),
+        io::ErrorKind::AlreadyExists => fault::exists(object),
         _ => fault::of_io(error, object),
     }
 }

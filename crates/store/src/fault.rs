@@ -1,5 +1,5 @@
 //! Failures of the operating system in the words of the library.
-use ncirrus_layout::{Error, ErrorKind};
+use ncirrus_layout::{Detail, Error, ErrorKind};
 use std::fmt::Display;
 use std::io;
 
@@ -15,12 +15,24 @@ pub(crate) fn of_io(error: io::Error, object: impl Display) -> Error {
         }
         _ => ErrorKind::Io { retryable: false },
     };
-    Error::new(kind, message(&error)).at_object(object).because(error)
+    let told = Error::new(kind, message(&error)).at_object(object);
+    let told = if kind == ErrorKind::Conflict { told.with_detail(Detail::Exists) } else { told };
+    told.because(error)
 }
 
 /// Two names for one place: an object where a prefix is needed, or the other way round.
 pub(crate) fn in_the_way(what: &str, object: impl Display) -> Error {
     Error::new(ErrorKind::Conflict, format!("{what} is in the way")).at_object(object)
+}
+
+/// Something is there that was not to be.
+pub(crate) fn exists(object: impl Display) -> Error {
+    conflict("exists already", object).with_detail(Detail::Exists)
+}
+
+/// What is said of changes where plain HTTP is spoken.
+pub(crate) fn read_only_protocol() -> Error {
+    Error::unsupported("plain HTTP is read-only").with_detail(Detail::ReadOnlyProtocol)
 }
 
 /// A precondition that did not hold.

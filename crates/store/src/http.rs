@@ -20,7 +20,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use hops::{Asked, Places};
-use ncirrus_layout::{Blob, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Blob, Detail, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -197,7 +197,7 @@ fn range_of(want: &Want) -> Option<String> {
 }
 
 fn read_only<T>(object: &ObjectId) -> Result<T> {
-    Err(Error::unsupported("plain HTTP is read-only").at_object(object))
+    Err(crate::fault::read_only_protocol().at_object(object))
 }
 
 impl Store for HttpStore {
@@ -241,7 +241,8 @@ impl Store for HttpStore {
     }
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move { Err(Error::unsupported("plain HTTP has no listings").at_object(prefix)) })
+        let error = Error::unsupported("plain HTTP has no listings").with_detail(Detail::NoListings);
+        Box::pin(async move { Err(error.at_object(prefix)) })
     }
 }
 

@@ -122,7 +122,7 @@ impl Objects {
     fn check(&self, object: &ObjectId, when: &Precondition) -> Result<()> {
         let present = self.by_key.get(object.key());
         match (when, present) {
-            (Precondition::Absent, Some(_)) => Err(fault::conflict("exists already", object)),
+            (Precondition::Absent, Some(_)) => Err(fault::exists(object)),
             (Precondition::Matches(tag), present) if present.map(Object::tag).as_ref() != Some(tag) => {
                 Err(fault::conflict("was changed by someone else", object))
             }
@@ -229,7 +229,7 @@ impl LocalStore for MemoryStore {
             return Ok(());
         }
         if objects.by_key.get(new).is_some() {
-            return Err(fault::conflict("exists already", to));
+            return Err(fault::exists(to));
         }
         objects.by_key.check_room(to)?;
         for (key, object) in objects.by_key.remove_tree(old) {

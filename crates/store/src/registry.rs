@@ -2,7 +2,7 @@
 use crate::open::Opened;
 use crate::store::Store;
 use crate::url::{Scheme, Url};
-use ncirrus_layout::{Error, ObjectId, Result};
+use ncirrus_layout::{Detail, Error, ObjectId, Result};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -77,6 +77,7 @@ impl Schemes {
             names => format!("; registered are {}", names.join(", ")),
         };
         Error::invalid(format!("unknown scheme {scheme:?} in {url}{registered}"))
+            .with_detail(Detail::UnknownScheme)
     }
 }
 

@@ -188,7 +188,7 @@ impl Datasets {
     fn check_format(&self, read: &Read, cell: &[u64], entry: usize, version: usize) -> Result<()> {
         let (Some(formats), Some(texts)) = (&self.formats, &read.formats) else { return Ok(()) };
         check_format(texts.get(self.place(formats, entry, version))?)
-            .map_err(|error| Error::unsupported(format!("fragment {cell:?}: {}", error.message())))
+            .map_err(|error| error.reworded(|fact| format!("fragment {cell:?}: {fact}")))
     }
 
     /// The names of a fragment that are not missing, those nearby first, and the variables that go with them. Any

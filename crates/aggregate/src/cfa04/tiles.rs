@@ -61,7 +61,7 @@ impl Tiles {
         let form = form.ok_or_else(|| Error::internal(format!("no partition {number}")))?;
         let form = form
             .as_ref()
-            .map_err(|error| Error::new(error.kind(), format!("fragment {index:?}: {}", error.message())))?;
+            .map_err(|error| error.clone().reworded(|fact| format!("fragment {index:?}: {fact}")))?;
         // A partition without a file lies in the master.
         let file = self.files.get(number).unwrap_or_default();
         let file = std::str::from_utf8(file).map_err(|_| fragment_error(index, "its name is no UTF-8"))?;

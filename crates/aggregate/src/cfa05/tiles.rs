@@ -8,7 +8,7 @@ use crate::names::{check_format, join as join_names};
 use crate::subject::{Subject, fragment_error};
 use crate::touched::{self, Touched};
 use ncirrus_layout::{
-    Error, Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
+    Fragment, FragmentVariable, Result, Step, Tile, TileIndex, TileSource, View, both, join,
 };
 use ncirrus_model::{Region, Values};
 use std::sync::{Arc, OnceLock};
@@ -165,7 +165,7 @@ impl Tiles {
         self.check_index(read, cell, entry)?;
         if let Some(format) = &read.format {
             check_format(format.get(entry)?)
-                .map_err(|error| Error::unsupported(format!("fragment {cell:?}: {}", error.message())))?;
+                .map_err(|error| error.reworded(|fact| format!("fragment {cell:?}: {fact}")))?;
         }
         let (file, name) = (self.columns.substitutions.apply(file), name.trim_start_matches('/'));
         let group = &self.subject.group_path;

@@ -4,7 +4,7 @@ use clap::Args as ClapArgs;
 use ncirrus::aggregate::{
     AggregateOptions, Aggregation, MasterOptions, Prepared, list, master_options, rebuild,
 };
-use ncirrus::{Error, ErrorKind, Result, Session, Variable};
+use ncirrus::{Detail, Error, ErrorKind, Result, Session, Variable};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -120,7 +120,9 @@ fn check_master(target: &str, session: &Session) -> Result<()> {
         return Ok(());
     }
     let message = "is one of the files and no aggregation, and would be replaced";
-    Err(Error::new(ErrorKind::Conflict, message).at_object(super::shown(target)))
+    Err(Error::new(ErrorKind::Conflict, message)
+        .with_detail(Detail::IsSource)
+        .at_object(super::shown(target)))
 }
 
 /// The names on the command line and in the list.

@@ -1,10 +1,11 @@
 //! What lies at an address where no dataset was found.
-use ncirrus_layout::{Blob, Error, ErrorKind, ObjectId, Stall, Step, View, Want};
+use ncirrus_layout::{Blob, Detail, Error, ErrorKind, Found as Kind, ObjectId, Stall, Step, View, Want};
 
 /// What was found instead of a dataset.
 pub(super) enum Found {
     Nothing,
     Empty,
+    EmptyDirectory,
     Zip,
     Page(Page),
     Prefix,
@@ -22,10 +23,8 @@ const SNIFFED: u64 = 8 << 10;
 
 /// Whether a zip file was found: what lies in it is to be asked for.
 pub(crate) fn is_zip(error: &Error) -> bool {
-    error.kind() == ErrorKind::Malformed && error.message() == ZIP
+    error.detail() == Some(&Detail::Found(Kind::Zip))
 }
-
-const ZIP: &str = "a zip file without a dataset of a known format";
 
 /// Looks at the object, then for names below it.
 pub(super) fn look(view: &dyn View, root: &ObjectId, lists: bool) -> Step<Found> {
@@ -76,7 +75,7 @@ impl Found {
             Self::Page(page) => page.is_index(),
             Self::Object(first) => matches!(first.first(), Some(b'<' | b'[' | b'{')),
             Self::Zip => false,
-            Self::Nothing | Self::Empty | Self::Prefix => true,
+            Self::Nothing | Self::Empty | Self::EmptyDirectory | Self::Prefix => true,
         }
     }
 
@@ -84,20 +83,26 @@ impl Found {
     pub(super) fn describe(&self, formats: &str) -> Error {
         match self {
             Self::Nothing => Error::not_found("no such object or directory"),
-            Self::Page(page) => Error::malformed(page.describe()),
-            Self::Zip => Error::malformed(ZIP),
-            Self::Empty => Error::malformed("an empty object, not a dataset"),
-            Self::Prefix => {
-                Error::malformed(format!("a directory that is not a dataset of a known format ({formats})"))
-            }
+            Self::Page(page) => found(Kind::Page, page.describe()),
+            Self::Zip => found(Kind::Zip, "a zip file without a dataset of a known format"),
+            Self::Empty => found(Kind::EmptyObject, "an empty object, not a dataset"),
+            Self::EmptyDirectory => found(Kind::EmptyDirectory, "an empty directory, not a dataset"),
+            Self::Prefix => found(
+                Kind::Directory,
+                format!("a directory that is not a dataset of a known format ({formats})"),
+            ),
             Self::Object(first) => match other_format(first) {
-                Some(told) => Error::unsupported(told),
+                Some(told) => Error::unsupported(told).with_detail(Detail::Found(Kind::OtherFormat)),
                 None => Error::malformed(format!(
                     "not a dataset of a known format ({formats}); it starts with {first:02x?}"
                 )),
             },
         }
     }
+}
+
+fn found(kind: Kind, message: impl Into<String>) -> Error {
+    Error::malformed(message).with_detail(Detail::Found(kind))
 }
 
 /// What is known not to be read, by its first bytes.

@@ -273,6 +273,9 @@ fn of_fragment(error: Error, fragment: &Fragment, source: Option<&Source>) -> Er
     let message = format!("fragment {:?} ({what}): {}", fragment.index, error.message());
     let place = error.place().clone();
     let mut located = Error::new(error.kind(), message);
+    if let Some(detail) = error.detail() {
+        located = located.with_detail(detail.clone());
+    }
     if let Some(object) = place.object {
         located = located.at_object(object);
     } else if let Some(source) = source {

@@ -2,8 +2,8 @@
 use super::Writer;
 use super::target::Target;
 use ncirrus_codec::{ChunkInfo, Element, Registry, names};
-use ncirrus_layout::{Abilities, Error, Result};
-use ncirrus_model::{CodecSpace, CodecSpec, Model, Selection, Storage, VarId};
+use ncirrus_layout::{Abilities, Error, ErrorKind, Result};
+use ncirrus_model::{CodecSpace, CodecSpec, DimensionLen, Model, Selection, Storage, VarId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -18,25 +18,58 @@ pub(super) struct Definitions {
     pub(super) targets: HashMap<VarId, Arc<Target>>,
     /// Variables that have data, whose storage cannot change any more.
     pub(super) written: HashSet<VarId>,
+    /// How often the model was replaced, growth aside.
+    version: u64,
+}
+
+/// The definitions as an edit found them.
+pub(super) struct Start {
+    pub(super) model: Arc<Model>,
+    version: u64,
 }
 
 impl Definitions {
     /// Nothing is accepted yet beyond `model`.
     pub(super) fn new(model: Arc<Model>, written: HashSet<VarId>) -> Self {
-        Self { accepted: Some(Arc::clone(&model)), model, targets: HashMap::new(), written }
+        Self { accepted: Some(Arc::clone(&model)), model, targets: HashMap::new(), written, version: 0 }
     }
 
-    /// Changes the model; a failed change leaves it as it was.
+    /// What an edit begins with.
+    pub(super) fn begin(&self) -> Start {
+        Start { model: Arc::clone(&self.model), version: self.version }
+    }
+
+    /// Takes the model that became of `start`, with what grew meanwhile; a failure leaves the model as it is.
     ///
     /// # Errors
-    /// What the change fails with; `Invalid` when it touches how written data are stored.
-    pub(super) fn edit<T>(&mut self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
-        let mut edited = Model::clone(&self.model);
-        let answer = change(&mut edited)?;
+    /// `Invalid` when the edit touches how written data are stored, `Conflict` when what it began with was taken back.
+    pub(super) fn adopt(&mut self, start: &Start, mut edited: Model) -> Result<()> {
+        if start.version != self.version {
+            let message = "the definitions were changed while they were edited: the edit is to be made again";
+            return Err(Error::new(ErrorKind::Conflict, message));
+        }
+        if !Arc::ptr_eq(&start.model, &self.model) {
+            self.grow_alike(&start.model, &mut edited)?;
+        }
         self.check_written(&edited)?;
         let before = std::mem::replace(&mut self.model, Arc::new(edited));
+        self.version += 1;
         self.accepted.get_or_insert(before);
-        Ok(answer)
+        Ok(())
+    }
+
+    /// Lets those dimensions grow that writing has let grow since `before`, as far as they are still unlimited.
+    fn grow_alike(&self, before: &Model, edited: &mut Model) -> Result<()> {
+        let groups = self.model.walk().into_iter().filter_map(|group| self.model.group(group));
+        for dim in groups.flat_map(|group| group.dims.iter().copied()) {
+            let len = |model: &Model| model.dimension(dim).map(|dimension| dimension.len);
+            let (now, then) = (len(&self.model), len(before));
+            if let (Some(DimensionLen::Unlimited(_)), Some(now)) = (len(edited), now.filter(|_| now != then))
+            {
+                edited.grow(dim, now.current())?;
+            }
+        }
+        Ok(())
     }
 
     fn check_written(&self, edited: &Model) -> Result<()> {
@@ -81,6 +114,7 @@ impl Definitions {
     pub(super) fn roll_back(&mut self) {
         if let Some(accepted) = &self.accepted {
             self.model = Arc::clone(accepted);
+            self.version += 1;
             self.targets.clear();
         }
     }

@@ -9,6 +9,7 @@ use ncirrus_store::MemoryStore;
 use proptest::prelude::*;
 
 mod copies;
+mod edits;
 mod failures;
 mod flat;
 mod flight;

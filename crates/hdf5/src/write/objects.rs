@@ -22,7 +22,7 @@ use crate::object::kind;
 use crate::place::Arrangement;
 use crate::word::{Dataspace, Datatype, Fill};
 use bytes::Bytes;
-use ncirrus_layout::{Error, Result};
+use ncirrus_layout::{Detail, Error, Result};
 use ncirrus_model::{
     Attribute, CodecSpec, DimId, Endianness, GroupId, Model, NodeId, TypeId, TypeRef, VarId,
 };
@@ -216,6 +216,7 @@ impl Describer<'_> {
     fn finished(&mut self, mut drafts: Vec<Draft>, attributes: Vec<Bytes>) -> Result<Vec<Draft>> {
         let count = u16::try_from(attributes.len()).map_err(|_| {
             Error::unsupported(format!("{} attributes of one object: HDF5 numbers 65535", attributes.len()))
+                .with_detail(Detail::BeyondHeader)
         })?;
         let numbered = attributes.into_iter().zip(0..);
         if numbered.clone().any(|(body, _)| body.len() > message::MOST) {

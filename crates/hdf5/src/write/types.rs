@@ -50,7 +50,7 @@ fn laid_out(model: &Model, ty: TypeRef, order: Endianness, depth: u32) -> Result
             .map(|base| LaidOut::of(VLEN_LEN, 8, Class::Vlen(Box::new(base.datatype)))),
         UserKind::Compound(fields) => compound(model, fields, depth),
     };
-    made.map_err(|error| Error::new(error.kind(), format!("type {}: {}", user.name, error.message())))
+    made.map_err(|error| error.reworded(|fact| format!("type {}: {fact}", user.name)))
 }
 
 fn of_atomic(atomic: Atomic, order: Endianness) -> LaidOut {

@@ -3,7 +3,7 @@ use super::{
     DimId, Dimension, DimensionLen, GroupId, Model, ModelError, TypeId, TypeRef, UserType, VarId, Variable,
     check_name, new_group, next_id,
 };
-use crate::{FillValue, UserKind, Values};
+use crate::{FillValue, Member, UserKind, Values};
 
 impl Model {
     /// A root group with nothing in it.
@@ -127,7 +127,7 @@ impl Model {
     /// # Errors
     /// `BadValue` when it is not one element of the variable's type; `NotFound`.
     pub fn set_fill(&mut self, id: VarId, fill: Values) -> Result<(), ModelError> {
-        let Some(variable) = self.variable(id) else { return Err(missing("variable", "?")) };
+        let Some(variable) = self.variable(id) else { return Err(missing(Member::Variable, "?")) };
         let ty = variable.ty;
         let fits = match self.base_atomic(ty) {
             Some(atomic) => fill.atomic() == Some(atomic),
@@ -152,7 +152,7 @@ impl Model {
     pub fn grow(&mut self, id: DimId, len: u64) -> Result<(), ModelError> {
         let path = self.dimension_path(id);
         let Some(Some((_, dimension))) = self.dims.get_mut(id.index()) else {
-            return Err(missing("dimension", &path));
+            return Err(missing(Member::Dimension, &path));
         };
         match &mut dimension.len {
             DimensionLen::Unlimited(current) => *current = len.max(*current),
@@ -175,7 +175,7 @@ impl Model {
                 dimension.len = len;
                 Ok(())
             }
-            _ => Err(missing("dimension", "?")),
+            _ => Err(missing(Member::Dimension, "?")),
         }
     }
 
@@ -185,7 +185,7 @@ impl Model {
     /// `BadName`, `NameInUse`, `NotFound`.
     pub fn rename_dimension(&mut self, id: DimId, name: &str) -> Result<(), ModelError> {
         let name = check_name(name)?;
-        let group = self.dimension_group(id).ok_or_else(|| missing("dimension", &name))?;
+        let group = self.dimension_group(id).ok_or_else(|| missing(Member::Dimension, &name))?;
         if self.dimension_in(group, &name).is_some_and(|other| other != id) {
             return Err(self.in_use(group, name));
         }
@@ -201,7 +201,7 @@ impl Model {
     /// `BadName`, `NameInUse`, `NotFound`.
     pub fn rename_variable(&mut self, id: VarId, name: &str) -> Result<(), ModelError> {
         let name = check_name(name)?;
-        let group = self.variable_group(id).ok_or_else(|| missing("variable", &name))?;
+        let group = self.variable_group(id).ok_or_else(|| missing(Member::Variable, &name))?;
         if self.variable(id).is_some_and(|variable| variable.name == name) {
             return Ok(());
         }
@@ -218,7 +218,8 @@ impl Model {
     /// `BadName`, `NameInUse`, `NotFound`.
     pub fn rename_group(&mut self, id: GroupId, name: &str) -> Result<(), ModelError> {
         let name = check_name(name)?;
-        let parent = self.group(id).and_then(|group| group.parent).ok_or_else(|| missing("group", &name))?;
+        let parent =
+            self.group(id).and_then(|group| group.parent).ok_or_else(|| missing(Member::Group, &name))?;
         if self.group(id).is_some_and(|group| group.name == name) {
             return Ok(());
         }
@@ -254,7 +255,7 @@ impl Model {
     /// `NotFound`.
     pub fn remove_variable(&mut self, id: VarId) -> Result<Variable, ModelError> {
         let slot = self.vars.get_mut(id.index()).and_then(Option::take);
-        let (group, variable) = slot.ok_or_else(|| missing("variable", "?"))?;
+        let (group, variable) = slot.ok_or_else(|| missing(Member::Variable, "?"))?;
         if let Some(group) = self.group_mut(group) {
             group.vars.retain(|other| *other != id);
         }
@@ -271,7 +272,7 @@ impl Model {
             return Err(ModelError::InUse { what: "dimension", name, by });
         }
         let slot = self.dims.get_mut(id.index()).and_then(Option::take);
-        let (group, dimension) = slot.ok_or_else(|| missing("dimension", "?"))?;
+        let (group, dimension) = slot.ok_or_else(|| missing(Member::Dimension, "?"))?;
         if let Some(group) = self.group_mut(group) {
             group.dims.retain(|other| *other != id);
         }
@@ -284,8 +285,8 @@ impl Model {
     /// `InUse` when it has members, `NotFound` (also for the root).
     pub fn remove_group(&mut self, id: GroupId) -> Result<(), ModelError> {
         let path = self.group_path(id);
-        let group = self.group(id).ok_or_else(|| missing("group", &path))?;
-        let parent = group.parent.ok_or_else(|| missing("group", "/"))?;
+        let group = self.group(id).ok_or_else(|| missing(Member::Group, &path))?;
+        let parent = group.parent.ok_or_else(|| missing(Member::Group, "/"))?;
         if !group.is_empty() {
             return Err(ModelError::InUse { what: "group", name: path, by: "its members".to_owned() });
         }
@@ -302,7 +303,7 @@ impl Model {
     }
 
     fn existing(&mut self, group: GroupId) -> Result<&mut super::Group, ModelError> {
-        self.group_mut(group).ok_or_else(|| missing("group", "?"))
+        self.group_mut(group).ok_or_else(|| missing(Member::Group, "?"))
     }
 
     fn in_use(&self, group: GroupId, name: String) -> ModelError {
@@ -325,7 +326,7 @@ impl Model {
                 let name = self.type_path(id);
                 Err(ModelError::OutOfScope { what: "type", name, group: self.group_path(group) })
             }
-            None => Err(missing("type", "?")),
+            None => Err(missing(Member::Type, "?")),
         }
     }
 
@@ -392,6 +393,6 @@ fn integer_range(atomic: crate::Atomic) -> Option<(i128, i128)> {
     })
 }
 
-fn missing(what: &'static str, name: &str) -> ModelError {
+fn missing(what: Member, name: &str) -> ModelError {
     ModelError::NotFound { what, name: name.to_owned() }
 }

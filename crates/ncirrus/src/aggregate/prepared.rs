@@ -15,7 +15,7 @@ use super::split::place;
 use super::{AggregateOptions, Aggregation};
 use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_aggregate::write::Convention;
-use ncirrus_layout::ErrorKind;
+use ncirrus_layout::{Detail, ErrorKind};
 use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, FillValue, Model, TypeRef, VarId, Variable};
 use ncirrus_store::{Scheme, Url};
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,7 +200,8 @@ impl Prepared {
         for part in &self.parts {
             if ncirrus_store::is_same_place(&part.url, target, &session.stores)? {
                 let message = format!("would replace a file of the aggregation ({})", part.url);
-                return Err(Error::new(ErrorKind::Conflict, message).at_object(target));
+                let error = Error::new(ErrorKind::Conflict, message).with_detail(Detail::IsSource);
+                return Err(error.at_object(target));
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ use crate::{Dataset, Error, Kind, LeftOut, Result, Session};
 use blocks::Blocks;
 pub(super) use fragments::place;
 use fragments::{Piece, Splitter};
-use ncirrus_layout::ErrorKind;
+use ncirrus_layout::{Detail, ErrorKind};
 use ncirrus_model::{Model, TypeRef, VarId};
 use state::State;
 pub(super) use state::make_folder;
@@ -285,7 +285,10 @@ fn check_free(target: &str, master: &MasterOptions, session: &Session) -> Result
     }
     match Dataset::open_with(target, &crate::OpenOptions { raw: true, ..Default::default() }, session) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Ok(_) => Err(Error::new(ErrorKind::Conflict, "exists already").at_object(target)),
+        Ok(_) => {
+            let error = Error::new(ErrorKind::Conflict, "exists already").with_detail(Detail::Exists);
+            Err(error.at_object(target))
+        }
         Err(error) => Err(error),
     }
 }

@@ -1,7 +1,7 @@
 //! Which variables are copied, and which part of each dimension.
 use super::CopyOptions;
 use super::chunking::names;
-use crate::{AxisSelection, Error, Result};
+use crate::{AxisSelection, Error, Member, Result};
 use ncirrus_model::{DimId, GroupId, Model, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ fn wanted_variables(model: &Model, options: &CopyOptions<'_>) -> Result<Option<B
         let before = wanted.len();
         wanted.extend(model.variables().into_iter().filter(|var| names(model, *var, name)));
         if wanted.len() == before && !model.variables().into_iter().any(|var| names(model, var, name)) {
-            return Err(Error::not_found(format!("no variable {name:?}")));
+            return Err(Error::no_member(Member::Variable, format_args!("{name:?}")));
         }
     }
     Ok(Some(wanted))
@@ -80,7 +80,7 @@ fn wanted_variables(model: &Model, options: &CopyOptions<'_>) -> Result<Option<B
 fn find(model: &Model, path: &str) -> Result<VarId> {
     let by_path = model.variable_at(path);
     let by_name = || model.variables().into_iter().find(|var| names(model, *var, path));
-    by_path.or_else(by_name).ok_or_else(|| Error::not_found(format!("no variable {path:?}")))
+    by_path.or_else(by_name).ok_or_else(|| Error::no_member(Member::Variable, format_args!("{path:?}")))
 }
 
 /// Adds what the variables need to be understood: coordinate variables, and those that CF attributes name.
@@ -124,7 +124,7 @@ fn wanted_groups(model: &Model, names: &[String]) -> Result<Option<BTreeSet<Grou
         };
         let tops: Vec<GroupId> = model.walk().into_iter().filter(is).collect();
         if tops.is_empty() {
-            return Err(Error::not_found(format!("no group {name:?}")));
+            return Err(Error::no_member(Member::Group, format_args!("{name:?}")));
         }
         wanted.extend(
             model.walk().into_iter().filter(|id| model.scope(*id).iter().any(|above| tops.contains(above))),

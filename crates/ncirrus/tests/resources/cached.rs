@@ -2,7 +2,10 @@
 use crate::support::temp;
 use ncirrus::store::implement::{Blob, BoxFuture, Bytes, Listing, StoreId, Tag, Want};
 use ncirrus::store::{Facts, LocalStore, MemoryStore, Precondition, Store, Url};
-use ncirrus::{Atomic, CreateOptions, Dataset, DimensionLen, Kind, ObjectId, OpenOptions, Result, Session};
+use ncirrus::{
+    Atomic, CreateOptions, Dataset, DimensionLen, Kind, ObjectId, OpenOptions, ReferenceOptions, Result,
+    Session, write_references,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,6 +90,11 @@ impl Store for Far {
 }
 
 fn create(url: &str, kind: Kind, session: &Session) {
+    create_from(url, kind, 0, session);
+}
+
+/// 100,000 numbers from the first on.
+fn create_from(url: &str, kind: Kind, first: i32, session: &Session) {
     let options = CreateOptions { kind: Some(kind), ..CreateOptions::default() };
     let dataset = Dataset::create_with(url, &options, session).unwrap();
     dataset.root().add_dimension("x", DimensionLen::Fixed(100_000)).unwrap();
@@ -94,7 +102,7 @@ fn create(url: &str, kind: Kind, session: &Session) {
     if !kind.is_classic() {
         variable.set_storage(ncirrus::Storage::Chunked(vec![10_000]), Vec::new()).unwrap();
     }
-    variable.write_all(&(0..100_000).collect::<Vec<i32>>()).unwrap();
+    variable.write_all(&(first..first + 100_000).collect::<Vec<i32>>()).unwrap();
     dataset.close().unwrap();
 }
 
@@ -130,6 +138,45 @@ fn chunks_of_a_tree_are_asked_about_one_by_one_or_not_at_all() {
     assert_eq!(read(url, &far.session(&folder, true)), first);
     let (still_absent, metadata) = far.counts();
     assert_eq!((still_absent, metadata), (absent, asked - 10), "no chunk is asked about");
+}
+
+#[test]
+fn objects_that_a_reference_file_names_are_kept_and_asked_about_once_each() {
+    let ((_folder, folder), (_files, files), far) = (temp(), temp(), Far::new());
+    let (source, refs) = (files.join("a.nc"), files.join("refs.json"));
+    let local = crate::support::session();
+    create(source.to_str().unwrap(), Kind::Nc4, &local);
+    let mut options = ReferenceOptions::default();
+    (options.inline_threshold, options.relative) = (0, true);
+    let sources = [source.to_str().unwrap().to_owned()];
+    write_references(&sources, refs.to_str().unwrap(), &options, &local).unwrap();
+    for path in [&source, &refs] {
+        let object = far.inner.root().child(path.file_name().unwrap().to_str().unwrap());
+        LocalStore::put(&far.inner, &object, &std::fs::read(path).unwrap(), &Precondition::None).unwrap();
+    }
+    let url = "far://place/refs.json";
+    let first = read(url, &far.session(&folder, false));
+    assert!(first.iter().copied().eq(0..100_000));
+    assert!(far.counts().0 >= 2, "the reference file and the chunks");
+    for immutable in [false, true] {
+        assert_eq!(read(url, &far.session(&folder, immutable)), first);
+        assert_eq!(
+            far.counts(),
+            (0, 2),
+            "whether the reference file and the file that it names are as they were"
+        );
+    }
+    // The file is read itself: what was kept of its chunks counts there, too.
+    assert_eq!(read("far://place/a.nc", &far.session(&folder, false)), first);
+    let (metadata, _) = far.counts();
+    assert_eq!(read(url, &far.session(&folder, false)), first);
+    assert_eq!(far.counts(), (0, 2), "after {metadata} requests for metadata");
+    // Another file of that name is fetched anew.
+    std::fs::remove_file(&source).unwrap();
+    create_from(source.to_str().unwrap(), Kind::Nc4, 1, &local);
+    let object = far.inner.root().child("a.nc");
+    LocalStore::put(&far.inner, &object, &std::fs::read(&source).unwrap(), &Precondition::None).unwrap();
+    assert!(read(url, &far.session(&folder, true)).into_iter().eq(1..100_001));
 }
 
 #[test]

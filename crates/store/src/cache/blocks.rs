@@ -12,12 +12,14 @@ use crate::multipart::Multipart;
 use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use futures_util::lock::Mutex as AsyncMutex;
 use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
 use recall::Recalled;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A cache on disk of blocks of objects that other machines hold; clones share it, and so may several processes.
 #[derive(Debug, Clone)]
@@ -63,18 +65,22 @@ impl BlockCache {
         if store.local().is_some() {
             return store;
         }
-        let dataset = match store.server() {
-            Some(server) => {
-                ObjectId::new(StoreId::new(format!("{} at {server}", root.store.as_str())), root.key())
-            }
-            None => root.clone(),
-        };
+        let dataset = with_server(store.as_ref(), root);
+        self.stand_before(store, Some(Dataset { root: root.clone(), name: dataset }))
+    }
+
+    /// As [`before`](Self::before), for objects each of which is a dataset of its own.
+    pub(crate) fn before_many(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        if store.local().is_some() { store } else { self.stand_before(store, None) }
+    }
+
+    fn stand_before(&self, inner: Arc<dyn Store>, dataset: Option<Dataset>) -> Arc<dyn Store> {
         Arc::new(Cached {
-            inner: store,
-            root: root.clone(),
+            inner,
             dataset,
             cache: self.clone(),
             states: Mutex::default(),
+            asked: Mutex::default(),
             is_changed: AtomicBool::new(false),
         })
     }
@@ -89,18 +95,36 @@ impl BlockCache {
     }
 }
 
-/// A store with a cache before it, for one opening of a dataset.
+/// The name of a dataset, with the server where it has one.
+fn with_server(store: &dyn Store, root: &ObjectId) -> ObjectId {
+    match store.server() {
+        Some(server) => {
+            ObjectId::new(StoreId::new(format!("{} at {server}", root.store.as_str())), root.key())
+        }
+        None => root.clone(),
+    }
+}
+
+/// A store with a cache before it, for one opening of a dataset, or of several.
 #[derive(Debug)]
 struct Cached {
     inner: Arc<dyn Store>,
-    root: ObjectId,
-    /// What is kept of the dataset is found by this name: its root, with the server.
-    dataset: ObjectId,
+    /// The dataset whose objects are read; none where each is its own.
+    dataset: Option<Dataset>,
     cache: BlockCache,
     /// Objects whose state was asked for in this opening.
     states: Mutex<HashMap<ObjectId, (Tag, u64)>>,
+    /// Objects whose state is being asked for: several that need it wait for one answer.
+    asked: Mutex<HashMap<ObjectId, Weak<AsyncMutex<()>>>>,
     /// Whether something was written through this store: then nothing is kept any more.
     is_changed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Dataset {
+    root: ObjectId,
+    /// What is kept of it is found by this name: its root, with the server.
+    name: ObjectId,
 }
 
 impl Cached {
@@ -108,13 +132,18 @@ impl Cached {
         if self.is_changed.load(Ordering::Relaxed) || !self.cache.folder.takes(object) {
             return self.inner.get(object, want).await;
         }
-        let known = self.lock().get(object).cloned();
+        let known = self.known(object);
         let Some(recalled) = self.recall(object, want, known.as_ref()) else {
             return self.fetch(object, want, None).await;
         };
         match recalled.rest() {
             None if known.is_some() || self.is_trusted(object) => return Ok(Some(recalled.into_blob())),
             None => {
+                let turn = self.turn(object);
+                let _one = turn.lock().await;
+                if self.known(object).is_some_and(|known| known == recalled.state()) {
+                    return Ok(Some(recalled.into_blob()));
+                }
                 let head = self.inner.get(object, &Want::Range(0..1)).await?;
                 if head.as_ref().is_some_and(|head| recalled.is_of(head)) {
                     self.remember(object, recalled.state());
@@ -132,12 +161,37 @@ impl Cached {
         self.fetch(object, want, Some(&recalled)).await
     }
 
+    /// The state of an object, if it was asked for in this opening.
+    fn known(&self, object: &ObjectId) -> Option<(Tag, u64)> {
+        lock(&self.states).get(object).cloned()
+    }
+
+    /// What those hold one after the other that ask for the state of an object.
+    fn turn(&self, object: &ObjectId) -> Arc<AsyncMutex<()>> {
+        let mut asked = lock(&self.asked);
+        if let Some(turn) = asked.get(object).and_then(Weak::upgrade) {
+            return turn;
+        }
+        asked.retain(|_, turn| turn.strong_count() > 0);
+        let turn = Arc::default();
+        asked.insert(object.clone(), Arc::downgrade(&turn));
+        turn
+    }
+
+    /// What is kept of an object is found by this name.
+    fn dataset(&self, object: &ObjectId) -> Cow<'_, ObjectId> {
+        match &self.dataset {
+            Some(dataset) => Cow::Borrowed(&dataset.name),
+            None => Cow::Owned(with_server(self.inner.as_ref(), object)),
+        }
+    }
+
     /// Fetches and keeps.
     async fn fetch(&self, object: &ObjectId, want: &Want, old: Option<&Recalled>) -> Result<Option<Blob>> {
         let blob = self.inner.get(object, want).await?;
         let is_other = old.is_some_and(|old| blob.as_ref().is_none_or(|blob| !old.is_of(blob)));
         if is_other && self.cache.immutable && !self.may_be_trusted(object) {
-            self.cache.folder.forget_dataset(&self.dataset);
+            self.cache.folder.forget_dataset(&self.dataset(object));
         }
         if let Some(blob) = &blob {
             self.remember(object, (blob.tag.clone(), blob.size));
@@ -153,12 +207,13 @@ impl Cached {
 
     /// Whether an object is a chunk of a tree, and not metadata or a dataset of its own.
     fn may_be_trusted(&self, object: &ObjectId) -> bool {
-        *object != self.root && !marker::NAMES.contains(&object.name())
+        let is_below = self.dataset.as_ref().is_some_and(|dataset| *object != dataset.root);
+        is_below && !marker::NAMES.contains(&object.name())
     }
 
     /// Notes the state of an object; only of so many, so that a large dataset takes no more memory than a small one.
     fn remember(&self, object: &ObjectId, state: (Tag, u64)) {
-        let mut states = self.lock();
+        let mut states = lock(&self.states);
         if states.len() >= REMEMBERED {
             states.clear();
         }
@@ -166,26 +221,28 @@ impl Cached {
     }
 
     fn recall(&self, object: &ObjectId, want: &Want, known: Option<&(Tag, u64)>) -> Option<Recalled> {
-        recall::recall(&self.cache.folder, &self.dataset, object, want, known)
+        recall::recall(&self.cache.folder, &self.dataset(object), object, want, known)
     }
 
     fn keep(&self, object: &ObjectId, blob: &Blob) {
-        let written = recall::keep(&self.cache.folder, &self.dataset, object, blob);
+        let written = recall::keep(&self.cache.folder, &self.dataset(object), object, blob);
         if written > 0 {
             self.cache.wrote(written);
         }
     }
 
-    /// Forgets everything, as something is about to change.
+    /// Forgets everything, as something is about to change. Objects that are each a dataset are not changed.
     fn change(&self) {
-        if !self.is_changed.swap(true, Ordering::Relaxed) {
-            self.cache.folder.forget_dataset(&self.dataset);
+        if !self.is_changed.swap(true, Ordering::Relaxed)
+            && let Some(dataset) = &self.dataset
+        {
+            self.cache.folder.forget_dataset(&dataset.name);
         }
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ObjectId, (Tag, u64)>> {
-        self.states.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Cached {

@@ -1,7 +1,7 @@
 //! Failures of object stores in the words of the library.
 use super::xml;
 use crate::net::Failure;
-use ncirrus_layout::{Error, ErrorKind, ObjectId};
+use ncirrus_layout::{Detail, Error, ErrorKind, ObjectId};
 use reqwest::StatusCode;
 use std::error::Error as StdError;
 
@@ -11,13 +11,34 @@ pub(super) enum Fault {
     /// There is no such object.
     Absent,
     /// A precondition did not hold.
-    Conflict(&'static str),
+    Conflict(Clash),
     /// Not allowed.
     Denied(String),
     /// Requests failed, though they were made again or would fail again.
     Failed(Error),
     /// Anything else.
     Other(Error),
+}
+
+/// Which precondition did not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clash {
+    /// There is such an object, and should not be.
+    Exists,
+    /// The object is another one than it was.
+    Changed,
+    /// The upload is no more.
+    Ended,
+}
+
+impl Clash {
+    pub(super) fn error(self) -> Error {
+        match self {
+            Self::Exists => Error::new(ErrorKind::Conflict, "exists already").with_detail(Detail::Exists),
+            Self::Changed => Error::new(ErrorKind::Conflict, "was changed by someone else"),
+            Self::Ended => Error::new(ErrorKind::Conflict, "the upload was ended by someone else"),
+        }
+    }
 }
 
 impl Fault {
@@ -29,7 +50,7 @@ impl Fault {
     pub(super) fn into_error(self) -> Error {
         match self {
             Self::Absent => Error::not_found("no such object"),
-            Self::Conflict(message) => Error::new(ErrorKind::Conflict, message),
+            Self::Conflict(clash) => clash.error(),
             Self::Denied(why) => Error::new(ErrorKind::Denied, format!("access denied: {why}")),
             Self::Failed(error) | Self::Other(error) => error,
         }
@@ -38,7 +59,7 @@ impl Fault {
     /// An object that is to be replaced and is not there was removed by someone else.
     pub(super) fn at_put(self, object: &ObjectId) -> Error {
         match self {
-            Self::Absent => Self::Conflict("was changed by someone else").at(object),
+            Self::Absent => Self::Conflict(Clash::Changed).at(object),
             other => other.at(object),
         }
     }
@@ -72,10 +93,8 @@ impl From<object_store::Error> for Fault {
         }
         match error {
             Found::NotFound { .. } => Self::Absent,
-            Found::AlreadyExists { .. } => Self::Conflict("exists already"),
-            Found::Precondition { .. } | Found::NotModified { .. } => {
-                Self::Conflict("was changed by someone else")
-            }
+            Found::AlreadyExists { .. } => Self::Conflict(Clash::Exists),
+            Found::Precondition { .. } | Found::NotModified { .. } => Self::Conflict(Clash::Changed),
             Found::PermissionDenied { .. } | Found::Unauthenticated { .. } => Self::Denied(told(&error)),
             Found::NotSupported { .. } | Found::NotImplemented { .. } => {
                 Self::Other(Error::unsupported(told(&error)))

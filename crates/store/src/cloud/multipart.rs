@@ -1,5 +1,5 @@
 //! Parts in any order.
-use super::fault::Fault;
+use super::fault::{Clash, Fault};
 use super::{CloudStore, path_of};
 use crate::multipart::Multipart;
 use crate::net::{Operation, operation};
@@ -103,7 +103,7 @@ impl CloudStore {
         if etag.ends_with(&format!("-{parts}")) {
             return Ok(super::tag_of_meta(&meta));
         }
-        Err(Fault::Conflict("the upload was ended by someone else").at(object))
+        Err(Fault::Conflict(Clash::Ended).at(object))
     }
 }
 

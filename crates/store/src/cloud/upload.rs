@@ -1,12 +1,12 @@
 //! Sending files, large ones in parts.
-use super::fault::Fault;
+use super::fault::{Clash, Fault};
 use super::multipart::condition;
 use super::{CloudStore, LARGEST_PUT, path_of};
 use crate::net::Operation;
 use crate::store::Precondition;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Tag};
+use ncirrus_layout::{Error, ObjectId, Result, Tag};
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, PutMultipartOptions, PutPayload};
 use std::fs::File;
@@ -120,12 +120,12 @@ impl CloudStore {
             Err(Fault::Absent) => None,
             Err(fault) => return Err(fault.at(object)),
         };
-        let message = match when {
-            Precondition::Absent if now.is_some() => "exists already",
-            Precondition::Matches(tag) if now.as_ref() != Some(tag) => "was changed by someone else",
+        let clash = match when {
+            Precondition::Absent if now.is_some() => Clash::Exists,
+            Precondition::Matches(tag) if now.as_ref() != Some(tag) => Clash::Changed,
             _ => return Ok(()),
         };
-        Err(Error::new(ErrorKind::Conflict, message).at_object(object))
+        Err(clash.error().at_object(object))
     }
 }
 

@@ -58,7 +58,7 @@ impl<V: ServerCertVerifier> ServerCertVerifier for Named<V> {
 /// Whether a certificate was refused for nothing but being one of an authority.
 fn is_authority(error: &Error) -> bool {
     let Error::InvalidCertificate(CertificateError::Other(why)) = error else { return false };
-    format!("{why:?}").contains("CaUsedAsEndEntity")
+    matches!(why.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
 #[cfg(test)]

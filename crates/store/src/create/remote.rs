@@ -148,7 +148,10 @@ fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, Object
 /// What is said where nothing can be written.
 pub(super) fn read_only(store: &dyn Store) -> Error {
     let is_version = store.id().as_str().contains("?versionId=");
-    Error::unsupported(if is_version { "an old version is read-only" } else { "plain HTTP is read-only" })
+    match is_version {
+        true => Error::unsupported("an old version is read-only"),
+        false => fault::read_only_protocol(),
+    }
 }
 
 fn is_marker(entry: &Entry) -> bool {

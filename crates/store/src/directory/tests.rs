@@ -1,6 +1,7 @@
 //! What is special about files.
 use super::*;
 use crate::tests::now;
+use ncirrus_layout::ErrorKind;
 use std::thread;
 
 fn store() -> (tempfile::TempDir, DirectoryStore) {

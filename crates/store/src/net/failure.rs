@@ -1,5 +1,5 @@
 //! Why requests fail.
-use ncirrus_layout::{Error, ErrorKind};
+use ncirrus_layout::{Detail, Error, ErrorKind};
 use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
@@ -47,19 +47,24 @@ impl Failure {
     /// A failure of the connection. The address stays out of the message: it may hold a signature.
     pub(crate) fn of(error: reqwest::Error) -> Self {
         let error = error.without_url();
-        let (what, outlook) = match &error {
-            error if error.is_redirect() => ("redirection was refused", Outlook::Final),
-            error if error.is_builder() => ("request cannot be made", Outlook::Final),
-            error if error.is_connect() => ("no connection", Outlook::Unreached),
-            error if error.is_timeout() => ("no answer in time", Outlook::Passing),
-            error if error.is_body() || error.is_decode() => ("answer was cut off", Outlook::Passing),
-            _ => ("connection failed", Outlook::Passing),
+        let unreachable = Some(Detail::Unreachable);
+        let (what, outlook, detail) = match &error {
+            error if error.is_redirect() => ("redirection was refused", Outlook::Final, None),
+            error if error.is_builder() => ("request cannot be made", Outlook::Final, None),
+            error if error.is_connect() => ("no connection", Outlook::Unreached, unreachable),
+            error if error.is_timeout() => ("no answer in time", Outlook::Passing, None),
+            error if error.is_body() || error.is_decode() => ("answer was cut off", Outlook::Passing, None),
+            _ => ("connection failed", Outlook::Passing, unreachable),
         };
         let message = match innermost(&error) {
             Some(cause) => format!("{what}: {cause}"),
             None => what.to_owned(),
         };
-        let error = Error::new(ErrorKind::Io { retryable: outlook != Outlook::Final }, message);
+        let told = Error::new(ErrorKind::Io { retryable: outlook != Outlook::Final }, message);
+        let error = match detail {
+            Some(detail) => told.with_detail(detail),
+            None => told,
+        };
         Self { error, outlook, after: None, in_doubt: outlook == Outlook::Passing, clock: None }
     }
 

@@ -3,7 +3,7 @@ use super::{as_it_is, is_zip_name, local_path};
 use crate::create::Shape;
 use crate::url::{Scheme, Url, percent_decoded};
 use crate::{StoreOptions, key};
-use ncirrus_layout::{Error, ErrorKind, Result};
+use ncirrus_layout::{Detail, Error, ErrorKind, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ pub fn check_apart(source: &str, target: &str, shape: Shape, options: &StoreOpti
         return Ok(());
     };
     let told = if from.to_string() == to.to_string() { what.to_owned() } else { format!("{what} ({from})") };
-    Err(Error::new(ErrorKind::Conflict, told).at_object(to))
+    Err(Error::new(ErrorKind::Conflict, told).with_detail(Detail::IsSource).at_object(to))
 }
 
 /// Whether two addresses are of one place. Nothing is sent.

@@ -96,7 +96,10 @@ impl Targets {
         if let Some((store, root)) = folders.get(folder).filter(|_| sharable) {
             return Ok((Arc::clone(store), root.child(file)));
         }
-        let opened = open_object(&url, &self.options)?;
+        let mut opened = open_object(&url, &self.options)?;
+        if let Some(cache) = &self.options.cache {
+            opened.store = cache.before_many(opened.store);
+        }
         if let (true, Some(above)) = (sharable, key::parent(opened.root.key())) {
             let root = ObjectId::new(opened.store.id().clone(), above);
             if root.child(file) == opened.root {

@@ -234,7 +234,7 @@ impl State {
         self.entries.check_room(object)?;
         let present = self.entries.get(object.key());
         match when {
-            Precondition::Absent if present.is_some() => Err(fault::conflict("exists already", object)),
+            Precondition::Absent if present.is_some() => Err(fault::exists(object)),
             Precondition::Matches(tag) if present.map(Slot::tag).as_ref() != Some(tag) => {
                 Err(fault::conflict("was changed by someone else", object))
             }
@@ -342,7 +342,7 @@ impl LocalStore for ZipWriterStore {
                 return Ok(());
             }
             if state.entries.get(new).is_some() {
-                return Err(fault::conflict("exists already", to));
+                return Err(fault::exists(to));
             }
             state.entries.check_room(to)?;
             let below = key::folder(old);

@@ -4,7 +4,7 @@ use crate::write::stage::Contents;
 use bytes::{BufMut, Bytes, BytesMut};
 use ncirrus_layout::{Error, Result};
 
-/// Elements that differ between `base` and `ours`, and all others as in `theirs`.
+/// Elements that differ between `base` and `ours`, bit by bit, and all others as in `theirs`.
 pub(super) fn merge(
     base: &Contents,
     ours: &Contents,
@@ -24,7 +24,10 @@ pub(super) fn merge(
         }
         (Contents::Values(base), Contents::Values(ours), Contents::Values(mut theirs)) => {
             let count = theirs.len();
-            let is_changed = |at: usize| base.slice(at..at + 1) != ours.slice(at..at + 1);
+            if base.len() != count || ours.len() != count {
+                return Err(Error::internal("staged cells of several lengths"));
+            }
+            let is_changed = |at: usize| !base.slice(at..at + 1).is_identical(&ours.slice(at..at + 1));
             let indices: Vec<usize> =
                 (0..count).map(|at| if is_changed(at) { count + at } else { at }).collect();
             theirs.extend_from(ours, 0..count);
@@ -69,6 +72,53 @@ mod tests {
         );
         let wanted = strings(&["theirs", "ours", ""]);
         assert_eq!(format!("{:?}", merged.ok()), format!("{:?}", Some(wanted)));
+    }
+
+    #[test]
+    fn elements_with_nan_that_were_not_touched_are_taken_from_the_other_writer() {
+        let vlen = |list: &[&[f32]]| {
+            let ends = list.iter().scan(0, |end, values| {
+                *end += values.len();
+                Some(*end)
+            });
+            let ends = ends.collect();
+            Contents::Values(Values::Vlen { ends, elements: Box::new(Values::Float(list.concat())) })
+        };
+        let compound = |first: &[f64], second: &[i32]| {
+            let fields = vec![Values::Double(first.to_vec()), Values::Int(second.to_vec())];
+            Contents::Values(Values::Compound { len: first.len(), fields })
+        };
+        let nan = f64::NAN;
+        let (odd, other) = (f32::from_bits(0x7fc0_0001), f32::from_bits(0x7fc0_0002));
+        let cases = [
+            // Base, ours, theirs, and what becomes of them.
+            (
+                vlen(&[&[1.0, f32::NAN], &[f32::NAN], &[3.0]]),
+                vlen(&[&[1.0, f32::NAN], &[f32::NAN], &[4.0]]),
+                vlen(&[&[7.0], &[8.0, 9.0], &[3.0]]),
+                vlen(&[&[7.0], &[8.0, 9.0], &[4.0]]),
+            ),
+            (
+                compound(&[nan, nan, 1.0], &[1, 2, 3]),
+                compound(&[nan, nan, 1.0], &[1, 5, 3]),
+                compound(&[6.0, nan, 1.0], &[1, 2, 9]),
+                compound(&[6.0, nan, 1.0], &[1, 5, 9]),
+            ),
+            (
+                vlen(&[&[0.0], &[odd]]),
+                vlen(&[&[-0.0], &[other]]),
+                vlen(&[&[0.0], &[odd]]),
+                vlen(&[&[-0.0], &[other]]),
+            ),
+        ];
+        for (base, ours, theirs, wanted) in cases {
+            let merged = merge(&base, &ours, theirs, None).ok();
+            let same = match (&merged, &wanted) {
+                (Some(Contents::Values(merged)), Contents::Values(wanted)) => merged.is_identical(wanted),
+                _ => false,
+            };
+            assert!(same, "{merged:?} and not {wanted:?}");
+        }
     }
 
     #[test]

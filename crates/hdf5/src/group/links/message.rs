@@ -24,7 +24,7 @@ pub(super) fn parse(body: &[u8], sizes: Sizes) -> Result<FoundLink, Error> {
     let name_len = cursor.uint(1 << (flags & 3))?;
     let name = cursor.take_u64(name_len)?.to_vec();
     let target = target(kind, &mut cursor, sizes)
-        .map_err(|error| Error::new(error.kind(), format!("{}: {}", escaped(&name), error.message())))?;
+        .map_err(|error| error.reworded(|fact| format!("{}: {fact}", escaped(&name))))?;
     Ok(FoundLink { name, order, target })
 }
 

@@ -5,7 +5,11 @@ use crate::write::header::{Draft, encode_room, prefix_len};
 use crate::write::out::Out;
 use crate::write::put::put;
 use bytes::Bytes;
-use ncirrus_layout::{Error, Result};
+use ncirrus_layout::{Detail, Error, Result};
+
+fn beyond(message: String) -> Error {
+    Error::unsupported(message).with_detail(Detail::BeyondHeader)
+}
 
 /// How messages are written.
 #[derive(Debug, Clone, Copy)]
@@ -77,9 +81,8 @@ impl Style {
 
     fn message(self, out: &mut Out, draft: &Draft) -> Result<()> {
         let len = self.padded(draft.body.len());
-        let size = u16::try_from(len).map_err(|_| {
-            Error::unsupported(format!("a message of {len} bytes: a header holds 65535 at most"))
-        })?;
+        let size = u16::try_from(len)
+            .map_err(|_| beyond(format!("a message of {len} bytes: a header holds 65535 at most")))?;
         if self.version == 1 {
             out.u16(draft.kind).u16(size).u8(draft.flags).zeros(3);
             out.bytes(&draft.body).zeros(len - draft.body.len());
@@ -97,7 +100,7 @@ impl Style {
         let mut head = head.to_vec();
         if let (1, Some(count)) = (self.version, count) {
             let count = u16::try_from(count)
-                .map_err(|_| Error::unsupported(format!("{count} messages: a header holds 65535 at most")))?;
+                .map_err(|_| beyond(format!("{count} messages: a header holds 65535 at most")))?;
             put(&mut head, 2, &count.to_le_bytes(), "the head of a header")?;
         }
         let mut out = Out::new();

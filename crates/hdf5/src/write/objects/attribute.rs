@@ -39,10 +39,7 @@ impl Describer<'_> {
             Values::Char(text) => self.text(&attribute.name, text),
             values => self.list(attribute, values),
         };
-        encoded.map_err(|error| {
-            let message = format!("attribute {:?}: {}", attribute.name, error.message());
-            Error::new(error.kind(), message)
-        })
+        encoded.map_err(|error| error.reworded(|fact| format!("attribute {:?}: {fact}", attribute.name)))
     }
 
     /// Characters: one text of fixed length, without room for a NUL.

@@ -1,5 +1,5 @@
 //! The rules of the classic model, which a file marked `_nc3_strict` keeps.
-use ncirrus_layout::{Error, Result};
+use ncirrus_layout::{Detail, Error, Result};
 use ncirrus_model::{Model, NodeId, TypeRef};
 
 /// Finds what the classic model has not: groups, newer types, several unlimited dimensions, or one that is not the
@@ -9,7 +9,8 @@ use ncirrus_model::{Model, NodeId, TypeRef};
 /// `Unsupported` naming the first such member.
 pub(crate) fn check(model: &Model) -> Result<()> {
     let refuse = |path: String, what: &str| {
-        Err(Error::unsupported(format!("the classic model has no {what}")).at_path(path))
+        let message = format!("the classic model has no {what}");
+        Err(Error::unsupported(message).with_detail(Detail::BeyondClassic).at_path(path))
     };
     if let Some(group) = model.walk().get(1) {
         return refuse(model.group_path(*group), "groups");

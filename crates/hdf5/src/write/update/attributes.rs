@@ -7,7 +7,7 @@ use crate::write::edit::Editable;
 use crate::write::header::Draft;
 use crate::write::put::put;
 use bytes::Bytes;
-use ncirrus_layout::{Error, Result, Step, View};
+use ncirrus_layout::{Detail, Error, Result, Step, View};
 use ncirrus_model::{Attribute, Attributes};
 
 /// The attributes of a header, by name.
@@ -73,8 +73,9 @@ impl<'a> Named<'a> {
             let body = Fields::without_heap(&info.body, sizes)?;
             header.set(number, body)?;
             for message in dense {
-                let order =
-                    message.order.ok_or_else(|| Error::unsupported("an attribute numbered beyond 65535"))?;
+                let order = message.order.ok_or_else(|| {
+                    Error::unsupported("an attribute numbered beyond 65535").with_detail(Detail::BeyondHeader)
+                })?;
                 header.push(Draft { kind: kind::ATTRIBUTE, flags: message.flags, order, body: message.body });
             }
         }
@@ -155,8 +156,10 @@ impl<'a> Named<'a> {
                 self.header.set(number, Fields::counting(&body, after)?)?;
             }
         }
-        u16::try_from(next)
-            .map_err(|_| Error::unsupported("more than 65535 attributes, counting those that were removed"))
+        u16::try_from(next).map_err(|_| {
+            Error::unsupported("more than 65535 attributes, counting those that were removed")
+                .with_detail(Detail::BeyondHeader)
+        })
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use ncirrus_layout::ErrorKind;
 use crate::Store;
 use crate::config::Transfer;
 use futures_util::FutureExt;

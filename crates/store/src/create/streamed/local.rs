@@ -137,7 +137,7 @@ impl LocalStore for Streamed {
 
     fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
         self.on(object, |stream| match (when, stream.state_now()) {
-            (Precondition::Absent, Some(_)) => Err(crate::fault::conflict("exists already", object)),
+            (Precondition::Absent, Some(_)) => Err(crate::fault::exists(object)),
             (Precondition::Matches(tag), now) if now.as_ref().map(|(_, tag)| tag) != Some(tag) => {
                 Err(crate::fault::conflict("was changed by someone else", object))
             }

@@ -1,0 +1,100 @@
+//! Edits of definitions, one after the other. Whoever makes one runs the caller's code, which may look at the dataset,
+//! write to it and commit it: nothing that those need is held meanwhile.
+use super::definitions::Definitions;
+use super::{Writer, lock};
+use futures_util::future::{Either, select};
+use ncirrus_layout::{Error, ErrorKind, Result};
+use ncirrus_model::Model;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncGuard};
+
+/// Whose turn it is to edit.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    turn: AsyncMutex<()>,
+    /// The thread that runs a caller's code now.
+    editor: Mutex<Option<ThreadId>>,
+}
+
+/// The caller's code is run by a thread as long as this lives.
+struct Editing<'a>(&'a Turns);
+
+impl Writer {
+    /// Changes the model: adds, renames and removes groups, dimensions, types and variables, sets attributes. Several
+    /// edits cost no more than one: the format looks at them before the next data or the next commit, and what it
+    /// cannot hold is an error there, which takes back all edits since it looked last.
+    ///
+    /// `change` works on a copy, which counts when it has returned. Until then the dataset is what it was: `change` may
+    /// read, write and commit it as such, but not edit it.
+    ///
+    /// # Errors
+    /// What `change` fails with, and `Invalid` when it touches how data already written are stored, or edits the same
+    /// dataset; `Conflict` when earlier edits were taken back meanwhile, or another thread's edit does not end. The
+    /// model is then as before.
+    pub async fn edit<T>(&self, change: impl FnOnce(&mut Model) -> Result<T>) -> Result<T> {
+        let _turn = self.turn().await?;
+        self.check_usable()?;
+        let start = self.redefinable()?.begin();
+        let mut edited = Model::clone(&start.model);
+        let answer = {
+            let _editing = Editing::new(&self.turns);
+            change(&mut edited)?
+        };
+        let _alone = self.gate.write().await;
+        self.check_usable()?;
+        let model = {
+            let mut definitions = self.redefinable()?;
+            definitions.adopt(&start, edited)?;
+            Arc::clone(&definitions.model)
+        };
+        self.stage.retain(|var| model.variable(var).is_some());
+        Ok(answer)
+    }
+
+    /// The definitions, if the format lets them change now.
+    fn redefinable(&self) -> Result<MutexGuard<'_, Definitions>> {
+        let definitions = self.definitions();
+        if !self.abilities.redefine && !definitions.written.is_empty() {
+            return Err(Error::unsupported("the format cannot change definitions after data were written"));
+        }
+        Ok(definitions)
+    }
+
+    /// Waits for the edits of other threads.
+    async fn turn(&self) -> Result<AsyncGuard<'_, ()>> {
+        if *lock(&self.turns.editor) == Some(thread::current().id()) {
+            return Err(Error::invalid("an edit within an edit of the same dataset"));
+        }
+        if let Ok(turn) = self.turns.turn.try_lock() {
+            return Ok(turn);
+        }
+        // The code that is run may be waiting for this very edit, in a thread that it started.
+        let sleep = self.session.shared.network.handle()?.spawn(async { tokio::time::sleep(PATIENCE).await });
+        match select(pin!(self.turns.turn.lock()), sleep).await {
+            Either::Left((turn, sleep)) => {
+                sleep.abort();
+                Ok(turn)
+            }
+            Either::Right(_) => Err(Error::new(ErrorKind::Conflict, "another thread's edit does not end")),
+        }
+    }
+}
+
+impl<'a> Editing<'a> {
+    fn new(turns: &'a Turns) -> Self {
+        *lock(&turns.editor) = Some(thread::current().id());
+        Self(turns)
+    }
+}
+
+impl Drop for Editing<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.editor) = None;
+    }
+}
+
+/// How long the edit of another thread is waited for.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });

@@ -1,0 +1,96 @@
+//! Edits beside other edits, writes and commits.
+use super::*;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Runs a test that would not return if it were wrong.
+fn in_time<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || tell.send(test()));
+    told.recv_timeout(Duration::from_secs(60)).expect("the call returns")
+}
+
+fn add_dimension(place: &Place, writer: &Writer, name: &str) -> Result<()> {
+    let add = |model: &mut Model| model.add_dimension(model.root(), name, DimensionLen::Fixed(1));
+    place.run(writer.edit(|model| Ok(add(model).map(|_| ())?)))
+}
+
+#[test]
+fn edits_of_several_threads_come_one_after_the_other() {
+    in_time(|| {
+        let place = place(false);
+        let writer = place.create();
+        thread::scope(|scope| {
+            for thread in 0..8 {
+                let (place, writer) = (&place, &writer);
+                scope.spawn(move || {
+                    for edit in 0..20 {
+                        add_dimension(place, writer, &format!("d{thread}_{edit}")).unwrap();
+                    }
+                });
+            }
+        });
+        let model = writer.model();
+        assert_eq!(model.group(model.root()).unwrap().dims.len(), 160);
+    });
+}
+
+#[test]
+fn an_edit_that_waits_for_the_edit_of_another_thread_ends() {
+    in_time(|| {
+        let place = place(false);
+        let writer = place.create();
+        let outer = place.run(writer.edit(|model| {
+            let inner = thread::scope(|scope| {
+                scope.spawn(|| add_dimension(&place, &writer, "inner")).join().unwrap()
+            });
+            assert_eq!(inner.unwrap_err().kind(), ErrorKind::Conflict);
+            Ok(model.add_dimension(model.root(), "outer", DimensionLen::Fixed(1))?)
+        }));
+        assert!(outer.is_ok());
+        add_dimension(&place, &writer, "inner").unwrap();
+        let model = writer.model();
+        assert_eq!(model.group(model.root()).unwrap().dims.len(), 2);
+    });
+}
+
+#[test]
+fn an_edit_of_what_was_taken_back_meanwhile_is_refused() {
+    in_time(|| {
+        let place = place(false);
+        let writer = place.create();
+        let unknown = |model: &mut Model| {
+            let var = model.add_variable(model.root(), "v", Atomic::Int.into(), &[])?;
+            let unknown = serde_json::json!({"id": "nobody-knows-it"});
+            let spec = ncirrus_model::CodecSpec::V2(unknown.as_object().unwrap().clone());
+            model.variable_mut(var).unwrap().filters = vec![spec];
+            Ok(())
+        };
+        place.run(writer.edit(unknown)).unwrap();
+        let edited = place.run(writer.edit(|model| {
+            assert!(place.run(writer.sync()).is_err(), "what the format does not know is taken back");
+            Ok(model.add_dimension(model.root(), "d", DimensionLen::Fixed(1))?)
+        }));
+        assert_eq!(edited.unwrap_err().kind(), ErrorKind::Conflict);
+        let model = writer.model();
+        let root = model.group(model.root()).unwrap();
+        assert!(root.dims.is_empty() && root.vars.is_empty());
+        add_dimension(&place, &writer, "d").unwrap();
+        place.run(writer.close()).unwrap();
+    });
+}
+
+#[test]
+fn a_variable_with_data_whose_fill_is_nan_stands_in_no_edits_way() {
+    let place = place(false);
+    let writer = place.create();
+    let var = place.add(&writer, "v", Atomic::Float, &[2], false);
+    let fill = |model: &mut Model| Ok(model.set_fill(var, Values::Float(vec![f32::NAN]))?);
+    place.run(writer.edit(fill)).unwrap();
+    place.run(writer.write(var, &slab(&[0, 0], &[1, 2]), &Values::Float(vec![1.0, 2.0]))).unwrap();
+    add_dimension(&place, &writer, "d").unwrap();
+    let other = |model: &mut Model| Ok(model.set_fill(var, Values::Float(vec![0.0]))?);
+    assert_eq!(place.run(writer.edit(other)).unwrap_err().kind(), ErrorKind::Invalid);
+    place.run(writer.close()).unwrap();
+}
