@@ -160,11 +160,6 @@ fn write(chain: &CodecChain, values: &[f32], target: &Path) -> Result<(), Failur
     std::fs::create_dir_all(target)?;
     on_two_threads(128, |step, buffers| {
         let bytes: &[u8] = bytemuck::cast_slice(&values[step * STEP..(step + 1) * STEP]);
-        if chain.is_identity() {
-            std::fs::write(chunk(target, step), bytes)?;
-        } else {
-            std::fs::write(chunk(target, step), chain.encode(bytes, &mut buffers.scratch)?.0)?;
-        }
-        Ok(())
+        Ok(std::fs::write(chunk(target, step), chain.encode_in(bytes, &mut buffers.scratch)?.0)?)
     })
 }

@@ -67,11 +67,16 @@ fn packages(python: &Path, list: &str) -> Outcome {
             command("python3", &["-m", "venv", &folder], &[])?;
         }
     }
-    command(
-        &python.to_string_lossy(),
-        &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", list],
-        &[],
-    )
+    let pip = |arguments: &[&str]| {
+        let all: Vec<&str> = ["-m", "pip", "--disable-pip-version-check"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        command(&python.to_string_lossy(), &all, &[])
+    };
+    pip(&["install", "--quiet", "-r", list])?;
+    // pip only prints that what was there before asks for other versions.
+    pip(&["check", "--quiet"])
 }
 
 /// Installs the Debian packages of programs that are not on the path.

@@ -117,6 +117,19 @@ impl CodecChain {
     /// # Errors
     /// When a codec that may not be skipped cannot encode.
     pub fn encode(&self, input: &[u8], scratch: &mut Scratch) -> Result<(Vec<u8>, u32), CodecError> {
+        self.encode_in(input, scratch).map(|(encoded, skipped)| (encoded.to_vec(), skipped))
+    }
+
+    /// As [`encode`](Self::encode), without a copy: the bytes stay in `scratch`, or are the input where no codec changed
+    /// it.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    pub fn encode_in<'a>(
+        &self,
+        input: &'a [u8],
+        scratch: &'a mut Scratch,
+    ) -> Result<(&'a [u8], u32), CodecError> {
         let mut skipped = 0;
         let mut current = Place::Input;
         for stage in self.stages.iter() {
@@ -137,7 +150,7 @@ impl CodecChain {
             Place::First => scratch.buffers[0].as_slice(),
             Place::Second => scratch.buffers[1].as_slice(),
         };
-        Ok((encoded.to_vec(), skipped))
+        Ok((encoded, skipped))
     }
 
     /// Undoes all codecs but the first, and hands that one over with its input.

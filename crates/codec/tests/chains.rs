@@ -318,3 +318,19 @@ fn parameters_may_be_text_or_missing_or_too_many() {
         assert!(bound.is_ok(), "{name}: {bound:?}");
     }
 }
+
+#[test]
+fn bytes_are_encoded_where_they_are_without_a_copy() {
+    let (mut scratch, data) = (Scratch::default(), sample(4000));
+    let identity = bind(&[], &chunk(&[1000], 4));
+    let (encoded, skipped) = identity.encode_in(&data, &mut scratch).unwrap();
+    assert_eq!((encoded.as_ptr(), encoded.len(), skipped), (data.as_ptr(), data.len(), 0));
+    for spec in compressors() {
+        let chain = bind(std::slice::from_ref(&spec), &chunk(&[1000], 4));
+        let copied = chain.encode(&data, &mut scratch).unwrap();
+        let (encoded, skipped) = chain.encode_in(&data, &mut scratch).unwrap();
+        assert_eq!((encoded, skipped), (copied.0.as_slice(), copied.1), "{spec:?}");
+        let first = encoded.as_ptr();
+        assert_eq!(chain.encode_in(&data, &mut scratch).unwrap().0.as_ptr(), first, "{spec:?}");
+    }
+}

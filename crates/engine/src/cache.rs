@@ -6,4 +6,4 @@ mod snapshot;
 pub(crate) use chunks::{CachedChunk, ChunkCache, ChunkKey};
 pub(crate) use fronts::{FRONT, Fronts};
 pub(crate) use ncirrus_store::cache::{Entry, Folder as IndexCache};
-pub(crate) use snapshot::{Held, Snapshot, changed, resolve};
+pub(crate) use snapshot::{Held, Round, Snapshot, changed, resolve};

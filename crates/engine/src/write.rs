@@ -14,6 +14,7 @@
 //!   along a growing axis are completed at the next commit.
 //! - Values are checked and converted before a cell is changed. A change that the format counts on and that could not
 //!   be put ends the writer.
+mod body;
 mod cells;
 mod commit;
 mod copy;

@@ -89,6 +89,22 @@ pub trait Placer: Debug + Send {
         mask: u32,
     ) -> Result<Vec<Put>>;
 
+    /// As [`place`](Self::place), where all that it makes of a cell is one object with the cell's bytes and nothing else:
+    /// tells that object, and whoever has the bytes puts them without handing them over. `None`, and nothing has happened,
+    /// in formats where more is to be done.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    fn place_whole(
+        &mut self,
+        _prepared: &Prepared,
+        _var: VarId,
+        _cell: &[u64],
+        _mask: u32,
+    ) -> Result<Option<ObjectId>> {
+        Ok(None)
+    }
+
     /// Ordered phases that make everything true; a barrier stands between phases, the last one decides.
     ///
     /// # Errors

@@ -67,14 +67,43 @@ fn metadata_in_the_first_block_cost_two_requests() {
     assert!(requests.len() <= 2, "{requests:?}");
 }
 
-#[test]
-fn scattered_metadata_of_a_thousand_variables_in_nested_groups_cost_twelve_rounds() {
-    let Some(far) = far("many") else { return };
+/// What looking at all metadata of that kind of file costs.
+struct Opening {
+    variables: usize,
+    rounds: usize,
+    requests: usize,
+    /// Bytes that were fetched, and of the file.
+    bytes: (u64, u64),
+}
+
+fn opening(kind: &str) -> Option<Opening> {
+    let far = far(kind)?;
     let session = session();
     let dataset = open(&session, &far);
-    assert_eq!(look_at_all(&session, &dataset), 1000);
-    let (rounds, requests) = (far.rounds(), far.requests().len());
-    assert!(rounds <= 12, "{rounds} rounds of {requests} requests, {} bytes", far.bytes());
+    let variables = look_at_all(&session, &dataset);
+    let (size, _) = far.inner.stat(&far.inner.root().child("data")).unwrap().unwrap();
+    let (rounds, requests, bytes) = (far.rounds(), far.requests().len(), (far.bytes(), size));
+    Some(Opening { variables, rounds, requests, bytes })
+}
+
+#[test]
+fn scattered_metadata_of_a_thousand_variables_cost_five_rounds_and_no_byte_twice() {
+    for kind in ["many", "old-nested", "new-nested", "old-flat", "new-flat"] {
+        let Some(Opening { variables, rounds, requests, bytes }) = opening(kind) else { return };
+        let cost = format!("{kind}: {rounds} rounds of {requests} requests, {bytes:?} bytes");
+        println!("{cost}");
+        assert_eq!(variables, 1000, "{cost}");
+        assert!(rounds <= 5 && requests <= 64 && bytes.0 <= bytes.1, "{cost}");
+    }
+}
+
+#[test]
+fn metadata_between_large_variables_bring_few_of_their_bytes() {
+    let Some(Opening { variables, rounds, requests, bytes }) = opening("large") else { return };
+    let cost = format!("{rounds} rounds of {requests} requests, {bytes:?} bytes");
+    println!("{cost}");
+    assert_eq!(variables, 300, "{cost}");
+    assert!(rounds <= 7 && requests <= 1000 && bytes.0 <= bytes.1 / 8, "{cost}");
 }
 
 /// What one point of all maps costs from opening to the last value: rounds, requests.

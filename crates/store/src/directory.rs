@@ -30,6 +30,8 @@ pub struct DirectoryStore {
     unsynced: Option<Unsynced>,
     /// Held while a precondition is checked and the object replaced.
     conditional: Mutex<()>,
+    /// Whether nobody else reads what is put.
+    unseen: bool,
 }
 
 impl DirectoryStore {
@@ -45,6 +47,7 @@ impl DirectoryStore {
             root,
             handles: Handles::new(0).of_store(),
             conditional: Mutex::default(),
+            unseen: false,
         }
     }
 
@@ -69,6 +72,13 @@ impl DirectoryStore {
     pub fn durable(self, durable: bool) -> Self {
         let unsynced = durable.then(|| Unsynced::new(self.root.clone()));
         Self { unsynced, ..self }
+    }
+
+    /// Says that nobody else reads below the directory before all of it is moved to its place, and that it goes when that
+    /// does not happen: new objects are then written under their own names, without a temporary one.
+    #[must_use]
+    pub(crate) fn unseen(self) -> Self {
+        Self { unseen: true, ..self }
     }
 
     /// Keeps files open within a budget that other stores share.
@@ -146,6 +156,19 @@ impl DirectoryStore {
         if let Some(unsynced) = &self.unsynced {
             unsynced.note(path);
         }
+    }
+
+    /// A new file for the bytes of an object, and its name: the object's own where nobody sees it half-written and it is
+    /// free.
+    fn create(&self, path: &Path) -> io::Result<(File, PathBuf)> {
+        let temporary = || path.with_file_name(temporary::name_for_put(path.file_name().unwrap_or_default()));
+        if self.unseen {
+            match create_new(path.to_owned()) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                created => return created,
+            }
+        }
+        create_new(temporary())
     }
 
     /// Moves a finished file to its place. A file that replaces another is made durable before, or a power failure
@@ -234,11 +257,12 @@ impl LocalStore for DirectoryStore {
         }
         let guard = (*when != Precondition::None).then(|| self.conditional.lock());
         self.check(object, when)?;
-        let (mut file, temporary) = create_beside(&path).map_err(|error| write_error(error, object))?;
-        let written = file
-            .write_all(body)
-            .and_then(|()| self.place(&file, &temporary, &path, when))
-            .and_then(|()| file.metadata());
+        let (mut file, written_to) = self.create(&path).map_err(|error| write_error(error, object))?;
+        let mut written = file.write_all(body);
+        if written_to != path {
+            written = written.and_then(|()| self.place(&file, &written_to, &path, when));
+        }
+        let written = written.and_then(|()| file.metadata());
         drop(guard);
         self.handles.forget(object.key());
         match written {
@@ -247,7 +271,7 @@ impl LocalStore for DirectoryStore {
                 Ok(tag_of(&metadata))
             }
             Err(error) => {
-                _ = fs::remove_file(&temporary);
+                _ = fs::remove_file(&written_to);
                 Err(write_error(error, object))
             }
         }
@@ -371,16 +395,15 @@ fn tag_of(metadata: &Metadata) -> Tag {
 /// How often directories are made that someone else removes.
 const MOST_TRIES: usize = 64;
 
-/// A new file in the directory of another, and its name. Directories above may vanish while they are made, when
-/// someone else removes what has become empty.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    let temporary = path.with_file_name(temporary::name_for_put(path.file_name().unwrap_or_default()));
-    let open = || OpenOptions::new().write(true).create_new(true).open(&temporary);
+/// A new file, and its name. Directories above may vanish while they are made, when someone else removes what has become
+/// empty.
+fn create_new(path: PathBuf) -> io::Result<(File, PathBuf)> {
+    let open = || OpenOptions::new().write(true).create_new(true).open(&path);
     let mut opened = open();
     for _ in 0..MOST_TRIES {
         match &opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                opened = match create_parents(path) {
+                opened = match create_parents(&path) {
                     Err(error) if !is_race(&error) => Err(error),
                     _ => open(),
                 };
@@ -388,7 +411,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
             _ => break,
         }
     }
-    Ok((opened?, temporary))
+    Ok((opened?, path))
 }
 
 /// How making directories fails when one of them goes in the middle.

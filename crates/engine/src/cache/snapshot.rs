@@ -21,13 +21,22 @@ pub(crate) struct Snapshot {
 struct State {
     tags: HashMap<ObjectId, Tag>,
     cached: HashMap<ObjectId, (Known, u64)>,
-    widened: HashMap<ObjectId, u32>,
+    parsed: HashMap<ObjectId, Round>,
     /// What the index cache was asked for, and how many bytes it had.
     looked_up: HashMap<ObjectId, usize>,
     /// What it had for a root that was not yet asked for.
     recalled: HashMap<ObjectId, Entry>,
     held: usize,
     clock: u64,
+}
+
+/// A round of reads of unknown extent of an object.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Round {
+    /// Rounds before.
+    pub(crate) before: u32,
+    /// Those of them that asked for bytes in many places.
+    pub(crate) scattered_before: u32,
 }
 
 /// Bytes that are pinned while a step is run.
@@ -127,13 +136,14 @@ impl Snapshot {
         self.lock().tags.get(object).cloned()
     }
 
-    /// How far the reads of unknown extent of the next round are widened: 256 KiB at first, doubling up to 4 MiB.
-    pub(crate) fn next_block(&self, object: &ObjectId) -> u64 {
+    /// What came before a round of reads of unknown extent of an object.
+    pub(crate) fn next_round(&self, object: &ObjectId, is_scattered: bool) -> Round {
         let mut state = self.lock();
-        let times = state.widened.entry(object.clone()).or_default();
-        let block = FIRST_BLOCK << (*times).min(BLOCK_DOUBLINGS);
-        *times += 1;
-        block
+        let next = state.parsed.entry(object.clone()).or_default();
+        let round = *next;
+        next.before += 1;
+        next.scattered_before += u32::from(is_scattered);
+        round
     }
 
     /// Keeps what a finished step had fetched.
@@ -157,9 +167,6 @@ impl Snapshot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-const FIRST_BLOCK: u64 = 256 << 10;
-const BLOCK_DOUBLINGS: u32 = 4;
 
 /// The error of a reader whose object changed under it.
 pub(crate) fn changed(object: &ObjectId) -> Error {
@@ -199,7 +206,10 @@ impl Held {
         }
         let state = snapshot.lock();
         let (cached, _) = state.cached.get(object)?;
-        let found = cached.find(want)?;
+        let found = match self.objects.get(object) {
+            Some(held) => cached.find_with(held, want)?,
+            None => cached.find(want)?,
+        };
         let pinned = match &found {
             None => Known::Absent,
             Some(blob) => Known::of(blob),
@@ -291,6 +301,21 @@ impl Known {
         Some(Some(Blob { bytes, offset: range.start, size: *size, tag: tag.clone() }))
     }
 
+    /// As [`find`](Self::find), where some of the bytes may be among what else is known.
+    fn find_with(&self, other: &Self, want: &Want) -> Option<Option<Blob>> {
+        let (Self::Present { size, tag, blocks }, Self::Present { tag: other_tag, blocks: more, .. }) =
+            (self, other)
+        else {
+            return self.find(want);
+        };
+        if tag != other_tag {
+            return self.find(want);
+        }
+        let range = resolve(want, *size);
+        let bytes = joined(&[blocks, more], &range)?;
+        Some(Some(Blob { bytes, offset: range.start, size: *size, tag: tag.clone() }))
+    }
+
     /// Adds what else is known; the newer state wins.
     fn merge(&mut self, newer: Self) {
         match (&mut *self, newer) {
@@ -340,27 +365,37 @@ impl Blocks {
 
     /// The bytes of a range, if all are there.
     fn find(&self, range: &Range<u64>) -> Option<Bytes> {
-        if range.is_empty() {
-            return Some(Bytes::new());
+        joined(&[self], range)
+    }
+
+    /// The block with the byte at an offset, and where it begins.
+    fn at(&self, offset: u64) -> Option<(u64, &Bytes)> {
+        let (first, block) = self.0.range(..=offset).next_back()?;
+        (first + block.len() as u64 > offset).then_some((*first, block))
+    }
+}
+
+/// The bytes of a range, if all are in one of the sets of blocks or another.
+fn joined(sets: &[&Blocks], range: &Range<u64>) -> Option<Bytes> {
+    if range.is_empty() {
+        return Some(Bytes::new());
+    }
+    let mut joined = BytesMut::new();
+    let mut at = range.start;
+    loop {
+        // The block that reaches furthest.
+        let found = sets.iter().filter_map(|blocks| blocks.at(at));
+        let (first, block) = found.max_by_key(|(first, block)| first + block.len() as u64)?;
+        let end = (first + block.len() as u64).min(range.end);
+        let part = slice(block, at - first, end - first)?;
+        if at == range.start && end == range.end {
+            return Some(part);
         }
-        let (first, block) = self.0.range(..=range.start).next_back()?;
-        if first + block.len() as u64 >= range.end {
-            return slice(block, range.start - first, range.end - first);
+        joined.extend_from_slice(&part);
+        at = end;
+        if at == range.end {
+            return Some(joined.freeze());
         }
-        let mut joined = BytesMut::new();
-        let mut at = range.start;
-        for (start, block) in self.0.range(*first..) {
-            let end = start + block.len() as u64;
-            if *start > at || end <= at {
-                return None;
-            }
-            joined.extend_from_slice(&slice(block, at - start, end.min(range.end) - start)?);
-            at = end;
-            if at >= range.end {
-                return Some(joined.freeze());
-            }
-        }
-        None
     }
 }
 

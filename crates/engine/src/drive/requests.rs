@@ -1,5 +1,5 @@
 //! Which requests a round of needs becomes.
-use crate::cache::{Entry, Held, Snapshot};
+use crate::cache::{Entry, Held, Round, Snapshot};
 use crate::merge::{merge, split};
 use ncirrus_layout::{Need, Needs, ObjectId, VariableRef, Want};
 use ncirrus_model::Selection;
@@ -89,9 +89,13 @@ impl Sorted {
                 requests.push((object.clone(), Want::Range(0..1)));
                 continue;
             }
-            let allowance = if ranges.parse.is_empty() { 0 } else { snapshot.next_block(object) };
-            let there = if ranges.parse.is_empty() { Vec::new() } else { held.blocks(snapshot, object) };
-            let state = State { size: held.size(snapshot, object), there, allowance };
+            let size = held.size(snapshot, object);
+            let mut state = State { size, there: Vec::new(), allowance: 0 };
+            if !ranges.parse.is_empty() {
+                let places = ranges.places();
+                state.allowance = allowance(snapshot.next_round(object, places > FEW_PLACES), places, &facts);
+                state.there = held.blocks(snapshot, object);
+            }
             requests.extend(ranges.requests(object, &state, &facts));
         }
         requests
@@ -112,6 +116,14 @@ impl Ranges {
         suffixes.dedup();
         let mut requests: Vec<_> = suffixes.into_iter().map(|len| request(Want::Suffix(len))).collect();
         let mut ranges = widen(self.parse.clone(), state);
+        if let Some(rest) = self.rest(&ranges, state) {
+            requests.extend(
+                rest.iter()
+                    .flat_map(|part| split(part, REST_BLOCK.min(facts.range_cap)))
+                    .map(|part| request(Want::Range(part))),
+            );
+            return requests;
+        }
         ranges.extend(self.exact.iter().cloned());
         // All gaps together stay bounded: a request more is cheaper than the megabytes between many.
         let gap = facts.merge_gap.min((ROUND_GAPS / (ranges.len() as u64).max(1)).max(LEAST_BLOCK));
@@ -122,6 +134,44 @@ impl Ranges {
         }
         requests
     }
+}
+
+impl Ranges {
+    /// In how many places of the object there is something to be parsed.
+    fn places(&self) -> usize {
+        let mut parse = self.parse.clone();
+        parse.sort_unstable_by_key(|range| (range.start, range.end));
+        group(&parse, PLACE).len()
+    }
+
+    /// All that is not there of an object that is not large, when a round asks for a good part of it in many places: what
+    /// they lead to lies between them, and each round that is saved is worth more than the bytes.
+    fn rest(&self, widened: &[Range<u64>], state: &State) -> Option<Vec<Range<u64>>> {
+        let size = state.size.filter(|size| *size <= REST_OBJECT)?;
+        let (mut rest, mut at) = (Vec::new(), 0);
+        for part in state.there.iter().chain(std::iter::once(&(size..size))) {
+            if part.start > at {
+                rest.push(at..part.start);
+            }
+            at = at.max(part.end);
+        }
+        let len = |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum::<u64>();
+        let is_good_part = len(widened).saturating_mul(REST_SHARE) >= len(&rest);
+        (is_good_part && self.places() > FEW_PLACES).then_some(rest)
+    }
+}
+
+/// Bytes that the reads of a round may be widened by, together. What lies in many places is most likely scattered over
+/// the object: from the second such round on, more of what surrounds it comes along. A round that takes several turns of
+/// all connections takes that much longer anyway.
+fn allowance(round: Round, places: usize, facts: &Facts) -> u64 {
+    let block = FIRST_BLOCK << round.before.min(BLOCK_DOUBLINGS);
+    if places <= FEW_PLACES {
+        return block;
+    }
+    let block = if round.scattered_before > 0 { FIRST_BLOCK << BLOCK_DOUBLINGS } else { block };
+    let turns = places.div_ceil(facts.concurrency.max(1)) as u64;
+    block.saturating_mul(turns).min(MOST_WIDENED)
 }
 
 /// Joins reads of unknown extent that lie within one block, and widens each group by its share of the allowance. The
@@ -137,12 +187,20 @@ fn widen(mut parse: Vec<Range<u64>>, state: &State) -> Vec<Range<u64>> {
         groups = group(&parse, block);
     }
     let share = allowance.checked_div(groups.len() as u64).unwrap_or(0).max(LEAST_BLOCK);
-    for group in &mut groups {
-        let next = state.there.get(state.there.partition_point(|block| block.start < group.end));
-        let room = next.map_or(u64::MAX, |block| block.start).min(state.size.unwrap_or(u64::MAX));
-        group.end = group.end.max(group.start.saturating_add(share).min(room));
-    }
+    groups.iter_mut().for_each(|group| surround(group, share, state));
     groups
+}
+
+/// Widens a group to `share` bytes: most of them follow it, some come before it. What a structure leads to was written
+/// after it, or just before. Nothing comes along that is there, or that lies behind it.
+fn surround(group: &mut Range<u64>, share: u64, state: &State) {
+    let next = state.there.partition_point(|block| block.start < group.end);
+    let room =
+        state.there.get(next).map_or(u64::MAX, |block| block.start).min(state.size.unwrap_or(u64::MAX));
+    let before = state.there.get(..next).unwrap_or_default().last().map_or(0, |block| block.end);
+    let start = group.start.saturating_sub(share / 4).max(before).min(group.start);
+    group.end = group.end.max(start.saturating_add(share).min(room));
+    group.start = start;
 }
 
 /// Joins those of the sorted ranges that start within `block` bytes of the first of their group.
@@ -164,6 +222,20 @@ fn non_empty(range: &Range<u64>) -> Range<u64> {
     range.start..range.end.max(range.start.saturating_add(1))
 }
 
+/// How far the reads of unknown extent of a round are widened: 256 KiB at first, doubling up to 4 MiB.
+const FIRST_BLOCK: u64 = 256 << 10;
+const BLOCK_DOUBLINGS: u32 = 4;
+/// The most that they are widened by where there are many.
+const MOST_WIDENED: u64 = 16 << 20;
+/// What lies closer together is in one place.
+const PLACE: u64 = 64 << 10;
+/// Up to so many places are few.
+const FEW_PLACES: usize = 4;
+/// All of an object of at most so many bytes is taken when a round asks for one in so many bytes of what is not there.
+const REST_OBJECT: u64 = 32 << 20;
+const REST_SHARE: u64 = 4;
+/// Bytes of it that are asked for in one request.
+const REST_BLOCK: u64 = 1 << 20;
 /// The least that a read of unknown extent is widened to.
 const LEAST_BLOCK: u64 = 4 << 10;
 /// Objects of at most so many bytes are taken whole when they are touched again.

@@ -162,7 +162,7 @@ impl Writer {
         self.session.shared.for_each(jobs, self.lanes(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
             let key = Key { var: target.var, cell: cell.to_vec() };
-            let placed = self.store_contents((target, model), &key, &blank, &prepared, worker)?;
+            let placed = self.store_contents((target, model), &key, &blank, &prepared, worker)?.into_puts();
             match self.output.local() {
                 Some(local) => {
                     self.forget(&placed);

@@ -47,7 +47,7 @@ impl Writer {
         let mut gathered = Gathered::new(&model, &target, count)?;
         let mut parts = touched.parts().peekable();
         while parts.peek().is_some() {
-            let window = self.window(&target, &mut parts);
+            let window = self.window(&mut parts, |part| target.cell_cost(&part.cell));
             self.read_window((&target, &model), &touched, window, &mut gathered).await?;
         }
         gathered.finish(&model, &target, count)

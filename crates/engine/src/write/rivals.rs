@@ -12,6 +12,7 @@ mod merge;
 
 pub(super) use guarded::Guarded;
 
+use super::body::Placed;
 use super::load::Stored;
 use super::put::bytes_of;
 use super::stage::{Held, Key};
@@ -377,7 +378,8 @@ impl Writer {
             let ours = elements(&Stored::Bytes(ours.clone(), 0, None))?;
             let theirs = elements(&Stored::Bytes(theirs.clone(), 0, None))?;
             let merged = merge(&base, &ours, theirs, target.element)?;
-            self.store_contents((&target, &model), key, &merged, &prepared, worker)
+            let placed = self.store_contents((&target, &model), key, &merged, &prepared, worker);
+            placed.map(Placed::into_puts)
         })?;
         let body = puts.into_iter().find_map(|put| match put {
             Put::Object { body, .. } => Some(body),

@@ -4,13 +4,11 @@ use super::load::{Stored, cells_of, count_of};
 use super::put::is_of_object;
 use super::rivals::Guarded;
 use super::rows::Data;
-use super::stage::{Contents, Held, Key};
+use super::stage::{Held, Key};
 use super::target::Target;
 use super::{Writer, lock};
-use crate::convert;
 use crate::session::Worker;
-use bytes::Bytes;
-use ncirrus_layout::{Error, Prepared, Put, Result, StoredType, Work};
+use ncirrus_layout::{Error, Prepared, Put, Result, Work};
 use ncirrus_model::{Atomic, Model, Selection, Values, VarId};
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -24,12 +22,12 @@ struct Job {
 }
 
 /// What one window of cells is written with.
-struct Window<'a> {
-    target: &'a Target,
+pub(super) struct Window<'a> {
+    pub(super) target: &'a Target,
     model: &'a Model,
-    array: Vec<u64>,
-    data: &'a Data<'a>,
-    touched: &'a Touched,
+    pub(super) array: Vec<u64>,
+    pub(super) data: &'a Data<'a>,
+    pub(super) touched: &'a Touched,
     prepared: Prepared,
     late: Late,
 }
@@ -130,7 +128,7 @@ impl Writer {
     ) -> Result<()> {
         let mut parts = touched.parts().peekable();
         while parts.peek().is_some() {
-            let window = self.window(target, &mut parts);
+            let window = self.window(&mut parts, |part| self.cost_of(target, part));
             self.room(guarded).await?;
             self.write_window((target, data, touched), window, guarded).await?;
             self.shrink(guarded).await?;
@@ -145,15 +143,24 @@ impl Writer {
         Ok(())
     }
 
+    /// Bytes that a cell holds while its window is written. One that goes to the store at once holds none: what encoding
+    /// it takes is the thread's, which there are few of. The fewer windows, the less threads wait for each other.
+    fn cost_of(&self, target: &Target, part: &Part) -> usize {
+        match self.output.local() {
+            Some(_) if part.whole && target.element.is_some() => 0,
+            _ => target.cell_cost(&part.cell),
+        }
+    }
+
     /// The next cells that fit the memory together; at least one.
     pub(super) fn window(
         &self,
-        target: &Target,
         parts: &mut Peekable<impl Iterator<Item = Part>>,
+        cost_of: impl Fn(&Part) -> usize,
     ) -> Vec<Part> {
         let (mut window, mut cost) = (Vec::new(), 0usize);
         while let Some(part) = parts.next_if(|part| {
-            cost = cost.saturating_add(target.cell_cost(&part.cell));
+            cost = cost.saturating_add(cost_of(part));
             window.is_empty() || (cost <= self.window_budget() && window.len() < WINDOW_CELLS)
         }) {
             window.push(part);
@@ -209,10 +216,10 @@ impl Writer {
         if let (true, Some(element)) = (job.part.whole, target.element) {
             let (body, mask) =
                 self.whole_body(window, &job.part, (&shape, element), worker).map_err(located)?;
-            let puts = self.place(target, &window.prepared, &cell, body, mask)?;
+            let placed = self.place_body(target, &window.prepared, &cell, body, mask)?;
             self.note_cut(&job.held.key, target, &window.array)?;
             (job.held.slot.contents, job.held.slot.origin) = (None, None);
-            return self.carry_out(puts, job.held, &window.late);
+            return self.finish(placed, job.held, &window.late);
         }
         let present = job.held.slot.contents.take();
         let mut contents = match (present, &job.stored) {
@@ -229,64 +236,6 @@ impl Writer {
         let done = data.scatter(touched, &job.part, &shape, target, &mut contents);
         job.held.slot.contents = Some(contents);
         done.map_err(located)
-    }
-
-    /// The encoded bytes of a cell that the values cover wholly.
-    fn whole_body(
-        &self,
-        window: &Window<'_>,
-        part: &Part,
-        (shape, element): (&[usize], usize),
-        worker: &mut Worker,
-    ) -> Result<(Bytes, u32)> {
-        let Window { target, array, data, touched, .. } = window;
-        if let Some(piece) = data.piece(touched, part, shape, element) {
-            if target.is_raw() {
-                let mut body = std::mem::take(&mut worker.decoded);
-                body.clear();
-                body.extend_from_slice(piece);
-                return Ok((body.into(), 0));
-            }
-            return encoded(target, shape, piece, worker);
-        }
-        let len = shape.iter().product::<usize>() * element;
-        let mut elements = std::mem::take(&mut worker.decoded);
-        let inside = target.encoding.grid.clipped_region(&part.cell, array).map(|region| region.count);
-        if inside.is_none_or(|inside| inside.iter().zip(shape).any(|(len, cell)| *len < *cell as u64)) {
-            elements.clear();
-            elements.resize(len, 0);
-            target.fill_bytes(&mut elements);
-        } else {
-            elements.resize(len, 0);
-        }
-        data.scatter_bytes(touched, part, shape, element, &mut elements);
-        let stored = target.stored_shape(&part.cell, array)?;
-        if stored != shape {
-            let whole = Contents::Bytes(elements);
-            let Contents::Bytes(cut) = target.clip(&whole, shape, &stored)? else {
-                return Err(Error::internal("elements of fixed size"));
-            };
-            return encoded(target, &stored, &cut, worker);
-        }
-        if target.is_raw() {
-            return Ok((elements.into(), 0));
-        }
-        let body = encoded(target, shape, &elements, worker);
-        worker.decoded = elements;
-        body
-    }
-
-    /// Tells the format of an encoded cell.
-    pub(super) fn place(
-        &self,
-        target: &Target,
-        prepared: &Prepared,
-        cell: &[u64],
-        body: Bytes,
-        mask: u32,
-    ) -> Result<Vec<Put>> {
-        let puts = lock(&self.placer).place(prepared, target.var, cell, body, mask);
-        puts.map_err(|error| target.located(error, cell))
     }
 
     /// Carries out changes at once where the store can, else begins them, or keeps them for later where others have to
@@ -326,7 +275,7 @@ impl Writer {
             let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
             let Some(contents) = held.slot.contents.take() else { return Ok(()) };
             match self.store_contents((target, model), &held.key, &contents, &prepared, worker) {
-                Ok(puts) => self.carry_out(puts, held, &late),
+                Ok(placed) => self.finish(placed, held, &late),
                 Err(error) => {
                     held.slot.contents = Some(contents);
                     Err(error)
@@ -337,50 +286,8 @@ impl Writer {
         done.and(put)
     }
 
-    /// Encodes and places the elements of a whole cell.
-    pub(super) fn store_contents(
-        &self,
-        (target, model): (&Target, &Model),
-        key: &Key,
-        contents: &Contents,
-        prepared: &Prepared,
-        worker: &mut Worker,
-    ) -> Result<Vec<Put>> {
-        let located = |error: Error| target.located(error, &key.cell);
-        let array = model.shape(target.var);
-        let shape = target.cell_shape(&key.cell)?;
-        let stored = target.stored_shape(&key.cell, &array)?;
-        let clipped = if shape == stored { None } else { Some(target.clip(contents, &shape, &stored)?) };
-        let (body, mask, mut puts) = match clipped.as_ref().unwrap_or(contents) {
-            Contents::Bytes(bytes) => {
-                let (body, mask) = encoded(target, &stored, bytes, worker).map_err(located)?;
-                (body, mask, Vec::new())
-            }
-            Contents::Values(values) => {
-                let (raw, puts) = self.stored_values((target, model), values).map_err(located)?;
-                let (body, mask) = encoded(target, &stored, &raw, worker).map_err(located)?;
-                (body, mask, puts)
-            }
-        };
-        puts.extend(self.place(target, prepared, &key.cell, body, mask)?);
-        self.note_cut(key, target, &array)?;
-        Ok(puts)
-    }
-
-    fn stored_values(
-        &self,
-        (target, model): (&Target, &Model),
-        values: &Values,
-    ) -> Result<(Bytes, Vec<Put>)> {
-        if let StoredType::Reference { .. } = target.encoding.stored {
-            return lock(&self.placer).intern(target.var, values);
-        }
-        let raw = convert::encode(model, target.ty, &target.encoding.stored, values, 0..values.len())?;
-        Ok((raw.into(), Vec::new()))
-    }
-
     /// Remembers a cell that was cut where the array ends now, along an axis that may grow.
-    fn note_cut(&self, key: &Key, target: &Target, array: &[u64]) -> Result<()> {
+    pub(super) fn note_cut(&self, key: &Key, target: &Target, array: &[u64]) -> Result<()> {
         if self.abilities.sparse {
             return Ok(());
         }
@@ -459,14 +366,6 @@ impl Writer {
         self.flight.landed().await;
         self.check_usable()
     }
-}
-
-fn encoded(target: &Target, shape: &[usize], raw: &[u8], worker: &mut Worker) -> Result<(Bytes, u32)> {
-    if target.is_raw() {
-        return Ok((Bytes::copy_from_slice(raw), 0));
-    }
-    let (body, mask) = target.encode(shape, raw, &mut worker.scratch)?;
-    Ok((body.into(), mask))
 }
 
 /// Most cells that are worked on at once, however small they are.

@@ -5,6 +5,7 @@ use crate::convert::{self, Copier};
 use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch, names};
 use ncirrus_layout::{ChunkGrid, Edge, Encoding, Error, Limits, Result, StoredType};
 use ncirrus_model::{CodecSpec, Model, Region, TypeRef, Values, VarId};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A variable as it is written.
@@ -141,17 +142,17 @@ impl Target {
         }
     }
 
-    /// Encodes elements as they are stored.
+    /// Encodes elements as they are stored; the bytes stay in `scratch`, or are those given.
     ///
     /// # Errors
     /// When a codec cannot encode them.
-    pub(super) fn encode(
+    pub(super) fn encode<'a>(
         &self,
         shape: &[usize],
-        raw: &[u8],
-        scratch: &mut Scratch,
-    ) -> Result<(Vec<u8>, u32)> {
-        self.chain(shape)?.encode(raw, scratch).map_err(codec_error)
+        raw: &'a [u8],
+        scratch: &'a mut Scratch,
+    ) -> Result<(&'a [u8], u32)> {
+        self.chain(shape)?.encode_in(raw, scratch).map_err(codec_error)
     }
 
     /// Whether elements as they are stored are the bytes of the chunk.
@@ -252,26 +253,27 @@ impl Target {
         Ok(Contents::Bytes(whole))
     }
 
-    /// The elements of the whole cell cut to what is stored of it.
-    pub(super) fn clip(&self, contents: &Contents, shape: &[usize], stored: &[usize]) -> Result<Contents> {
+    /// The elements of the whole cell, of so many bytes each, cut to what is stored of it.
+    pub(super) fn clip_bytes(bytes: &[u8], shape: &[usize], stored: &[usize], element: usize) -> Vec<u8> {
+        let mut packed = Vec::with_capacity(stored.iter().product::<usize>() * element);
+        for_each_row(shape, stored, |inside, _, len| {
+            packed.extend_from_slice(&bytes[inside * element..(inside + len) * element]);
+        });
+        packed
+    }
+
+    /// The values of the whole cell cut to what is stored of it.
+    pub(super) fn clip_values<'a>(
+        values: &'a Values,
+        shape: &[usize],
+        stored: &[usize],
+    ) -> Result<Cow<'a, Values>> {
         if shape == stored {
-            return Ok(contents.clone());
+            return Ok(Cow::Borrowed(values));
         }
-        Ok(match (contents, self.element) {
-            (Contents::Bytes(bytes), Some(element)) => {
-                let mut packed = Vec::with_capacity(stored.iter().product::<usize>() * element);
-                for_each_row(shape, stored, |inside, _, len| {
-                    packed.extend_from_slice(&bytes[inside * element..(inside + len) * element]);
-                });
-                Contents::Bytes(packed)
-            }
-            (Contents::Values(values), _) => {
-                let mut indices = Vec::with_capacity(stored.iter().product());
-                for_each_row(shape, stored, |inside, _, len| indices.extend(inside..inside + len));
-                Contents::Values(convert::take(values, &indices)?)
-            }
-            _ => return Err(Error::internal("a staged cell of another kind")),
-        })
+        let mut indices = Vec::with_capacity(stored.iter().product());
+        for_each_row(shape, stored, |inside, _, len| indices.extend(inside..inside + len));
+        convert::take(values, &indices).map(Cow::Owned)
     }
 
     /// Adds the place to an error.

@@ -8,6 +8,7 @@ use ncirrus_model::{
 use ncirrus_store::MemoryStore;
 use proptest::prelude::*;
 
+mod bodies;
 mod copies;
 mod edits;
 mod failures;

@@ -52,6 +52,29 @@ def fill(group, first):
         variable[:] = number
 
 
+def foreign(libver, together):
+    import h5py
+
+    # As a program without netCDF writes: flat or nested, data after each variable's metadata.
+    with h5py.File(path, "w", libver=libver) as file:
+        for number in range(500):
+            group = file if together else file.create_group(f"g{number % 20}/h{number // 20}")
+            for inner in range(2):
+                variable = group.create_dataset(f"v{number}_{inner}", data=np.full(1000, number, "f8"))
+                for name in "abcdefghij" if inner else "abc":
+                    variable.attrs[name] = f"attribute {name} of {number}"
+
+
+def large():
+    import h5py
+
+    with h5py.File(path, "w", libver="earliest") as file:
+        for number in range(300):
+            variable = file.create_group(f"g{number % 10}/h{number}").create_dataset("v", data=np.zeros(40_000))
+            for name in "abcdefghij":
+                variable.attrs[name] = f"attribute {name} of {number}"
+
+
 def series():
     import netCDF4
 
@@ -83,6 +106,11 @@ def latest(growing, together):
 kinds = {
     "small": small,
     "many": many,
+    "old-nested": lambda: foreign("earliest", False),
+    "new-nested": lambda: foreign("latest", False),
+    "old-flat": lambda: foreign("earliest", True),
+    "new-flat": lambda: foreign("latest", True),
+    "large": large,
     "series": series,
     "fixed": lambda: latest(False, True),
     "extensible": lambda: latest(True, True),

@@ -25,7 +25,7 @@ pub(super) fn create_tree(
     let target = resolve(path)?;
     check(&target, clobber)?;
     let claim = Claim::directory(&target)?;
-    let store = DirectoryStore::new(claim.path()).durable(options.durable);
+    let store = DirectoryStore::new(claim.path()).durable(options.durable).unseen();
     let root = store.root();
     let finish = TreeFinish { claim, target, clobber, durable: options.durable };
     Ok(Staged::new(store.shared(), root, url, finish))

@@ -155,3 +155,33 @@ fn the_current_directory_needs_no_name() {
     assert_eq!(found.bytes.as_ref(), b"[package]");
     assert_eq!(DirectoryStore::of_file("..").unwrap_err().kind(), ErrorKind::Invalid);
 }
+
+#[test]
+fn new_objects_have_their_own_names_from_the_start_where_nobody_looks() {
+    let (folder, store) = store();
+    let unseen = DirectoryStore::new(folder.path()).unseen();
+    let path = folder.path().join("a/b");
+    let named = |store: &DirectoryStore| {
+        let (_, name) = store.create(&path).unwrap();
+        let is_own = name == path;
+        fs::remove_file(name).unwrap();
+        is_own
+    };
+    assert!(named(&unseen) && !named(&store));
+    fs::write(&path, "old").unwrap();
+    let (_, name) = unseen.create(&path).unwrap();
+    assert!(
+        temporary::is_temporary(&name.file_name().unwrap().to_string_lossy()),
+        "what is there is replaced at once"
+    );
+    fs::remove_file(name).unwrap();
+    let object = unseen.root().child("a/b");
+    unseen.put(&object, b"new", &Precondition::None).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(unseen.put(&object, b"x", &Precondition::Absent).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        unseen.put(&unseen.root().child("a"), b"x", &Precondition::None).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
+    assert_eq!(names(&unseen), ["a"]);
+}

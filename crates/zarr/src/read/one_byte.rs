@@ -58,7 +58,7 @@ fn first_chunk(
     let first = vec![0; shape.len()];
     let lens = metadata.grid.cell_shape(&first)?;
     let cells = lens.iter().try_fold(1u64, |count, len| count.checked_mul(*len))?;
-    let keys = KeyIndex { prefix: array.prefix.clone(), keys: metadata.keys.clone(), hidden_axes: 0 };
+    let keys = KeyIndex { prefix: array.prefix.clone(), keys: metadata.keys, hidden_axes: 0 };
     Some((metadata, keys.object(&first), cells))
 }
 

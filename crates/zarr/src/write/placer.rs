@@ -117,6 +117,27 @@ impl ZarrPlacer {
         self.root.child(&plan.key).child(&plan.keys.key(cell))
     }
 
+    /// Notes that a cell is stored, and tells its object.
+    fn place_chunk(&mut self, var: VarId, cell: &[u64], mask: u32) -> Result<ObjectId> {
+        if mask != 0 {
+            return Err(Error::invalid("zarr cannot say that a codec was skipped for a chunk").at_chunk(cell));
+        }
+        let plan = self.plan(var)?;
+        if cell.len() != plan.encoding.grid.rank() {
+            return Err(Error::internal(format!("cell {cell:?} has not {} axes", plan.encoding.grid.rank())));
+        }
+        let object = self.chunk(plan, cell);
+        let is_committed = self.defined.states.get(&var).is_some_and(|state| state.is_committed(plan, cell));
+        let state = self.defined.states.get_mut(&var).map(Arc::make_mut);
+        let state =
+            state.ok_or_else(|| Error::internal("a chunk of an array that is not known").at_chunk(cell))?;
+        state.has_data = true;
+        if !is_committed {
+            state.placed.insert(cell);
+        }
+        Ok(object)
+    }
+
     /// Without consolidated metadata readers list what is there: before copies are made, the committed state is told
     /// by a consolidated document, which the next commit removes.
     fn guard(&self) -> Option<Put> {
@@ -369,23 +390,17 @@ impl Placer for ZarrPlacer {
         body: Bytes,
         mask: u32,
     ) -> Result<Vec<Put>> {
-        if mask != 0 {
-            return Err(Error::invalid("zarr cannot say that a codec was skipped for a chunk").at_chunk(cell));
-        }
-        let plan = self.plan(var)?;
-        if cell.len() != plan.encoding.grid.rank() {
-            return Err(Error::internal(format!("cell {cell:?} has not {} axes", plan.encoding.grid.rank())));
-        }
-        let object = self.chunk(plan, cell);
-        let is_committed = self.defined.states.get(&var).is_some_and(|state| state.is_committed(plan, cell));
-        let state = self.defined.states.get_mut(&var).map(Arc::make_mut);
-        let state =
-            state.ok_or_else(|| Error::internal("a chunk of an array that is not known").at_chunk(cell))?;
-        state.has_data = true;
-        if !is_committed {
-            state.placed.insert(cell);
-        }
-        Ok(vec![Put::Object { object, body }])
+        Ok(vec![Put::Object { object: self.place_chunk(var, cell, mask)?, body }])
+    }
+
+    fn place_whole(
+        &mut self,
+        _prepared: &Prepared,
+        var: VarId,
+        cell: &[u64],
+        mask: u32,
+    ) -> Result<Option<ObjectId>> {
+        self.place_chunk(var, cell, mask).map(Some)
     }
 
     fn plan_commit(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<Phase>> {

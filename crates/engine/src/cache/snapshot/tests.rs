@@ -45,3 +45,25 @@ fn a_changed_tag_is_noticed() {
     assert!(snapshot.check(&object, &Tag::new("1")).is_ok());
     assert_eq!(snapshot.check(&object, &Tag::new("2")).unwrap_err().kind(), ErrorKind::Changed);
 }
+
+#[test]
+fn a_range_is_found_across_what_is_pinned_and_what_is_cached() {
+    let snapshot = Snapshot::new(ncirrus_store::MemoryStore::new("memory:t").shared(), 1000, None);
+    let object = ObjectId::new(StoreId::new("memory:t"), "a");
+    let blob = |range: Range<u64>| {
+        let bytes: Vec<u8> = range.clone().map(|at| u8::try_from(at).unwrap()).collect();
+        Some(Blob { bytes: bytes.into(), offset: range.start, size: 40, tag: Tag::new("1") })
+    };
+    let mut finished = Held::default();
+    finished.take(&snapshot, &object, blob(0..10)).unwrap();
+    finished.take(&snapshot, &object, blob(20..30)).unwrap();
+    snapshot.keep(finished);
+    let mut held = Held::default();
+    held.take(&snapshot, &object, blob(10..20)).unwrap();
+    let mut found = |range: Range<u64>| {
+        let found = held.find(&snapshot, &object, &Want::Range(range))?;
+        Some(found.unwrap().bytes.to_vec())
+    };
+    assert_eq!(found(8..22), Some((8..22).collect()));
+    assert_eq!(found(25..31), None);
+}

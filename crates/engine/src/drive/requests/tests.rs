@@ -32,7 +32,9 @@ fn parse(ranges: impl IntoIterator<Item = Range<u64>>) -> Ranges {
 
 #[test]
 fn one_structure_alone_has_the_whole_allowance() {
-    assert_eq!(planned(&parse(once(5000..5100)), None), [Want::Range(5000..5000 + 256 * KIB)]);
+    assert_eq!(planned(&parse(once(0..100)), None), [Want::Range(0..256 * KIB)]);
+    let far = parse(once(5 << 20..(5 << 20) + 100));
+    assert_eq!(planned(&far, None), [Want::Range((5 << 20) - 64 * KIB..(5 << 20) + 192 * KIB)]);
 }
 
 #[test]
@@ -43,17 +45,17 @@ fn structures_within_one_block_share_it() {
 
 #[test]
 fn a_thousand_scattered_headers_bring_four_kilobytes_each() {
-    let headers = (0..1000u64).map(|at| at * 100 * KIB..at * 100 * KIB + 512);
+    let headers = (1..1001u64).map(|at| at * 100 * KIB..at * 100 * KIB + 512);
     let expected: Vec<Want> =
-        (0..1000u64).map(|at| Want::Range(at * 100 * KIB..at * 100 * KIB + 4 * KIB)).collect();
+        (1..1001u64).map(|at| Want::Range(at * 100 * KIB - KIB..at * 100 * KIB + 3 * KIB)).collect();
     assert_eq!(planned(&parse(headers), None), expected);
 }
 
 #[test]
 fn a_few_groups_share_the_allowance() {
     let far = parse([0..100, 50 << 20..(50 << 20) + 100]);
-    let share = 128 * KIB;
-    let expected = [Want::Range(0..share), Want::Range(50 << 20..(50 << 20) + share)];
+    let (share, second) = (128 * KIB, (50 << 20) - 32 * KIB);
+    let expected = [Want::Range(0..share), Want::Range(second..second + share)];
     assert_eq!(planned(&far, None), expected);
 }
 
@@ -63,9 +65,11 @@ fn what_is_there_already_and_what_lies_beyond_the_end_does_not_come_along() {
     let state = State { size: Some(50 << 20), there, allowance: 256 * KIB };
     let requests = |range: Range<u64>| parse(once(range)).requests(&object(), &state, &facts());
     let expected = |range: Range<u64>| [(object(), Want::Range(range))];
-    assert_eq!(requests(20 * KIB..21 * KIB), expected(20 * KIB..100 * KIB));
-    assert_eq!(requests(90 * KIB..110 * KIB), expected(90 * KIB..(90 + 256) * KIB));
-    assert_eq!(requests((50 << 20) - 100..(50 << 20) - 50), expected((50 << 20) - 100..50 << 20));
+    assert_eq!(requests(20 * KIB..21 * KIB), expected(4 * KIB..100 * KIB));
+    assert_eq!(requests(90 * KIB..110 * KIB), expected(26 * KIB..(26 + 256) * KIB));
+    assert_eq!(requests(250 * KIB..251 * KIB), expected(200 * KIB..456 * KIB));
+    let end = 50 << 20;
+    assert_eq!(requests(end - 100..end - 50), expected(end - 100 - 64 * KIB..end));
 }
 
 #[test]
@@ -85,6 +89,59 @@ fn exact_ranges_are_not_widened_and_few_gaps_are_bridged() {
     };
     assert_eq!(planned(&nodes(2, 400 * KIB), None), [Want::Range(0..400 * KIB + 100)]);
     assert_eq!(planned(&nodes(100, 400 * KIB), None).len(), 100);
+}
+
+fn state(size: u64, there: Range<u64>, allowance: u64) -> State {
+    State { size: Some(size), there: vec![there], allowance }
+}
+
+/// Headers of 500 bytes in so many places, as far from each other as can be.
+fn headers(places: u64, size: u64) -> Ranges {
+    parse((1..=places).map(|at| at * (size / (places + 1))..at * (size / (places + 1)) + 500))
+}
+
+#[test]
+fn when_many_places_are_a_good_part_of_an_object_all_of_it_is_taken_side_by_side() {
+    let size = 11 << 20;
+    let state = state(size, 0..256 * KIB, 4 << 20);
+    let requests = headers(500, size).requests(&object(), &state, &facts());
+    let ranges: Vec<Range<u64>> = requests
+        .into_iter()
+        .map(|(_, want)| match want {
+            Want::Range(range) => range,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(ranges.len(), 11);
+    assert_eq!((ranges[0].start, ranges[10].end), (256 * KIB, size));
+    assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+    assert!(ranges.iter().all(|range| range.end - range.start <= REST_BLOCK));
+}
+
+#[test]
+fn few_places_and_large_objects_are_not_taken_whole() {
+    let bytes = |ranges: Ranges, size: u64, allowance: u64| -> u64 {
+        let requests = ranges.requests(&object(), &state(size, 0..256 * KIB, allowance), &facts());
+        let len = |(_, want): (ObjectId, Want)| match want {
+            Want::Range(range) => range.end - range.start,
+            other => panic!("{other:?}"),
+        };
+        requests.into_iter().map(len).sum()
+    };
+    // One structure leads to the next one.
+    assert_eq!(bytes(headers(1, 11 << 20), 11 << 20, 4 << 20), 4 << 20);
+    // The members of a group of an object of 11 MiB, in the first round that asks for many places.
+    assert_eq!(bytes(headers(20, 11 << 20), 11 << 20, 512 * KIB), 512 * KIB / 20 * 20);
+    assert_eq!(bytes(headers(500, 200 << 20), 200 << 20, 4 << 20), (4 << 20) / 500 * 500);
+}
+
+#[test]
+fn rounds_that_ask_for_many_places_again_or_take_long_bring_more() {
+    let of =
+        |before, scattered_before, places| allowance(Round { before, scattered_before }, places, &facts());
+    assert_eq!([0, 1, 4, 9].map(|before| of(before, 0, 1)), [256 * KIB, 512 * KIB, 4 << 20, 4 << 20]);
+    assert_eq!([of(1, 0, 16), of(2, 1, 16), of(2, 1, 1)], [512 * KIB, 4 << 20, 1 << 20]);
+    assert_eq!([of(1, 0, 17), of(1, 0, 1000), of(2, 1, 1000)], [1 << 20, 16 << 20, 16 << 20]);
 }
 
 proptest! {

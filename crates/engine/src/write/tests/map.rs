@@ -127,6 +127,10 @@ impl Placer for MapPlacer {
         Ok(vec![Put::Object { object: chunk(&self.root, var, cell), body }])
     }
 
+    fn place_whole(&mut self, _: &Prepared, var: VarId, cell: &[u64], _: u32) -> Result<Option<ObjectId>> {
+        Ok(Some(chunk(&self.root, var, cell)))
+    }
+
     fn plan_commit(&mut self, _: &dyn View, model: &Model) -> Step<Vec<Phase>> {
         let mut models = self.models.lock().unwrap();
         if models.last().is_none_or(|last| **last != *model) {

@@ -12,11 +12,21 @@ use std::time::Duration;
 pub(super) struct Unplugged {
     inner: MemoryStore,
     allowed: AtomicUsize,
+    /// Where the bytes lay that were put.
+    put_from: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Unplugged {
     pub(super) fn after(inner: &MemoryStore, allowed: usize) -> Arc<dyn Store> {
-        Arc::new(Blocking(Self { inner: inner.clone(), allowed: AtomicUsize::new(allowed) }))
+        let (allowed, put_from) = (AtomicUsize::new(allowed), Arc::default());
+        Arc::new(Blocking(Self { inner: inner.clone(), allowed, put_from }))
+    }
+
+    /// A store that stays plugged in, and where the bytes lie that are put.
+    pub(super) fn watched(inner: &MemoryStore) -> (Arc<dyn Store>, Arc<Mutex<Vec<usize>>>) {
+        let (allowed, put_from) = (AtomicUsize::new(usize::MAX), Arc::<Mutex<Vec<usize>>>::default());
+        let store = Self { inner: inner.clone(), allowed, put_from: Arc::clone(&put_from) };
+        (Arc::new(Blocking(store)), put_from)
     }
 
     fn spend(&self) -> Result<()> {
@@ -51,6 +61,7 @@ impl LocalStore for Unplugged {
 
     fn put(&self, object: &ObjectId, body: &[u8], when: &Precondition) -> Result<Tag> {
         self.spend()?;
+        lock(&self.put_from).push(body.as_ptr().addr());
         LocalStore::put(&self.inner, object, body, when)
     }
 

@@ -1,0 +1,209 @@
+//! The bytes of encoded cells, and what is left to do when they have their place. Where a cell is an object and the store
+//! can be written to at once, they are lent to it by whoever has them: the caller, or a codec.
+use super::cells::Part;
+use super::stage::{Contents, Held, Key};
+use super::store::{Late, Window};
+use super::target::Target;
+use super::{Writer, lock};
+use crate::convert;
+use crate::session::Worker;
+use bytes::Bytes;
+use ncirrus_codec::Scratch;
+use ncirrus_layout::{Error, ObjectId, Prepared, Put, Result, StoredType};
+use ncirrus_model::{Model, Values};
+use ncirrus_store::Precondition;
+
+/// The bytes of an encoded cell.
+pub(super) enum Body<'a> {
+    /// In memory that is not theirs to keep: the caller's, or a codec's.
+    Lent(&'a [u8]),
+    /// In a buffer that may be given away.
+    Buffer(&'a mut Vec<u8>),
+    /// Made for this cell.
+    Made(Bytes),
+}
+
+impl Body<'_> {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Lent(bytes) => bytes,
+            Self::Buffer(bytes) => bytes,
+            Self::Made(bytes) => bytes,
+        }
+    }
+
+    fn into_bytes(self) -> Bytes {
+        match self {
+            Self::Lent(bytes) => Bytes::copy_from_slice(bytes),
+            Self::Buffer(bytes) => std::mem::take(bytes).into(),
+            Self::Made(bytes) => bytes,
+        }
+    }
+}
+
+/// What is left to do for a cell that has its place.
+pub(super) enum Placed<'a> {
+    /// To replace one object.
+    Object(ObjectId, Body<'a>),
+    /// To carry out changes.
+    Puts(Vec<Put>),
+}
+
+impl Placed<'_> {
+    /// As changes that own their bytes.
+    pub(super) fn into_puts(self) -> Vec<Put> {
+        match self {
+            Self::Object(object, body) => vec![Put::Object { object, body: body.into_bytes() }],
+            Self::Puts(puts) => puts,
+        }
+    }
+}
+
+impl Writer {
+    /// The encoded bytes of a cell that the values cover wholly.
+    pub(super) fn whole_body<'a>(
+        &self,
+        window: &Window<'a>,
+        part: &Part,
+        (shape, element): (&[usize], usize),
+        worker: &'a mut Worker,
+    ) -> Result<(Body<'a>, u32)> {
+        let Window { target, array, data, touched, .. } = window;
+        let Worker { scratch, encoded: cut, decoded: elements } = worker;
+        if let Some(piece) = data.piece(touched, part, shape, element) {
+            return encode(target, shape, Body::Lent(piece), scratch);
+        }
+        let len = shape.iter().product::<usize>() * element;
+        let inside = target.encoding.grid.clipped_region(&part.cell, array).map(|region| region.count);
+        if inside.is_none_or(|inside| inside.iter().zip(shape).any(|(len, cell)| *len < *cell as u64)) {
+            elements.clear();
+            elements.resize(len, 0);
+            target.fill_bytes(elements);
+        } else {
+            elements.resize(len, 0);
+        }
+        data.scatter_bytes(touched, part, shape, element, elements);
+        let stored = target.stored_shape(&part.cell, array)?;
+        if stored == shape {
+            return encode(target, shape, Body::Buffer(elements), scratch);
+        }
+        *cut = Target::clip_bytes(elements, shape, &stored, element);
+        encode(target, &stored, Body::Buffer(cut), scratch)
+    }
+
+    /// Encodes and places the elements of a whole cell.
+    pub(super) fn store_contents<'a>(
+        &self,
+        (target, model): (&Target, &Model),
+        key: &Key,
+        contents: &'a Contents,
+        prepared: &Prepared,
+        worker: &'a mut Worker,
+    ) -> Result<Placed<'a>> {
+        let located = |error: Error| target.located(error, &key.cell);
+        let array = model.shape(target.var);
+        let shape = target.cell_shape(&key.cell)?;
+        let stored = target.stored_shape(&key.cell, &array)?;
+        let Worker { scratch, encoded: cut, .. } = worker;
+        let placed = match (contents, target.element) {
+            (Contents::Bytes(bytes), Some(element)) => {
+                let raw = if stored == shape {
+                    Body::Lent(bytes)
+                } else {
+                    *cut = Target::clip_bytes(bytes, &shape, &stored, element);
+                    Body::Buffer(cut)
+                };
+                let (body, mask) = encode(target, &stored, raw, scratch).map_err(located)?;
+                self.place_body(target, prepared, &key.cell, body, mask)?
+            }
+            (Contents::Values(values), _) => {
+                let values = Target::clip_values(values, &shape, &stored)?;
+                let (raw, mut puts) = self.stored_values((target, model), &values).map_err(located)?;
+                let (body, mask) = encode(target, &stored, Body::Made(raw), scratch).map_err(located)?;
+                match puts.is_empty() {
+                    true => self.place_body(target, prepared, &key.cell, body, mask)?,
+                    false => {
+                        puts.extend(self.place(target, prepared, &key.cell, body.into_bytes(), mask)?);
+                        Placed::Puts(puts)
+                    }
+                }
+            }
+            (Contents::Bytes(_), None) => return Err(Error::internal("a staged cell of another kind")),
+        };
+        self.note_cut(key, target, &array)?;
+        Ok(placed)
+    }
+
+    fn stored_values(
+        &self,
+        (target, model): (&Target, &Model),
+        values: &Values,
+    ) -> Result<(Bytes, Vec<Put>)> {
+        if let StoredType::Reference { .. } = target.encoding.stored {
+            return lock(&self.placer).intern(target.var, values);
+        }
+        let raw = convert::encode(model, target.ty, &target.encoding.stored, values, 0..values.len())?;
+        Ok((raw.into(), Vec::new()))
+    }
+
+    /// Tells the format of an encoded cell.
+    pub(super) fn place_body<'a>(
+        &self,
+        target: &Target,
+        prepared: &Prepared,
+        cell: &[u64],
+        body: Body<'a>,
+        mask: u32,
+    ) -> Result<Placed<'a>> {
+        if self.output.local().is_some() {
+            let object = lock(&self.placer).place_whole(prepared, target.var, cell, mask);
+            if let Some(object) = object.map_err(|error| target.located(error, cell))? {
+                return Ok(Placed::Object(object, body));
+            }
+        }
+        self.place(target, prepared, cell, body.into_bytes(), mask).map(Placed::Puts)
+    }
+
+    /// As [`place_body`](Self::place_body), of bytes that the format keeps.
+    pub(super) fn place(
+        &self,
+        target: &Target,
+        prepared: &Prepared,
+        cell: &[u64],
+        body: Bytes,
+        mask: u32,
+    ) -> Result<Vec<Put>> {
+        let puts = lock(&self.placer).place(prepared, target.var, cell, body, mask);
+        puts.map_err(|error| target.located(error, cell))
+    }
+
+    /// Does what is left to do for a cell, which stays locked until it is done.
+    pub(super) fn finish(&self, placed: Placed<'_>, held: Held, late: &Late) -> Result<()> {
+        match (placed, self.output.local()) {
+            (Placed::Object(object, body), Some(local)) => {
+                self.memo.forget(&object);
+                self.keep_failure(local.put(&object, body.as_slice(), &Precondition::None).map(|_| ()))
+            }
+            (placed, _) => self.carry_out(placed.into_puts(), held, late),
+        }
+    }
+}
+
+fn encode<'a>(
+    target: &Target,
+    shape: &[usize],
+    raw: Body<'a>,
+    scratch: &'a mut Scratch,
+) -> Result<(Body<'a>, u32)> {
+    let raw = match raw {
+        raw if target.is_raw() => return Ok((raw, 0)),
+        Body::Lent(bytes) => bytes,
+        Body::Buffer(bytes) => bytes.as_slice(),
+        Body::Made(bytes) => {
+            let (encoded, mask) = target.encode(shape, &bytes, scratch)?;
+            return Ok((Body::Made(Bytes::copy_from_slice(encoded)), mask));
+        }
+    };
+    let (encoded, mask) = target.encode(shape, raw, scratch)?;
+    Ok((Body::Lent(encoded), mask))
+}
