@@ -14,6 +14,7 @@
 //!   along a growing axis are completed at the next commit.
 //! - Values are checked and converted before a cell is changed. A change that the format counts on and that could not
 //!   be put ends the writer.
+mod boxes;
 mod cells;
 mod commit;
 mod copy;
@@ -22,6 +23,7 @@ mod encoded;
 mod flight;
 mod load;
 mod put;
+mod raw;
 mod read;
 mod rivals;
 mod rows;

@@ -249,9 +249,28 @@ impl Writer {
             }
             return encoded(target, shape, piece, worker);
         }
+        self.body_of_elements((target, array), &part.cell, (shape, element), worker, |elements| {
+            data.scatter_bytes(touched, part, shape, element, elements);
+            Ok(())
+        })
+    }
+
+    /// The encoded bytes of a cell of an array of that shape. `scatter` puts all elements that are inside of the array
+    /// into the cell; those outside of it are fill.
+    ///
+    /// # Errors
+    /// What `scatter` or a codec fails with.
+    pub(super) fn body_of_elements(
+        &self,
+        (target, array): (&Target, &[u64]),
+        cell: &[u64],
+        (shape, element): (&[usize], usize),
+        worker: &mut Worker,
+        scatter: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<(Bytes, u32)> {
         let len = shape.iter().product::<usize>() * element;
         let mut elements = std::mem::take(&mut worker.decoded);
-        let inside = target.encoding.grid.clipped_region(&part.cell, array).map(|region| region.count);
+        let inside = target.encoding.grid.clipped_region(cell, array).map(|region| region.count);
         if inside.is_none_or(|inside| inside.iter().zip(shape).any(|(len, cell)| *len < *cell as u64)) {
             elements.clear();
             elements.resize(len, 0);
@@ -259,8 +278,8 @@ impl Writer {
         } else {
             elements.resize(len, 0);
         }
-        data.scatter_bytes(touched, part, shape, element, &mut elements);
-        let stored = target.stored_shape(&part.cell, array)?;
+        scatter(&mut elements)?;
+        let stored = target.stored_shape(cell, array)?;
         if stored != shape {
             let whole = Contents::Bytes(elements);
             let Contents::Bytes(cut) = target.clip(&whole, shape, &stored)? else {
@@ -285,6 +304,7 @@ impl Writer {
         body: Bytes,
         mask: u32,
     ) -> Result<Vec<Put>> {
+        self.session.shared.counters.stored();
         let puts = lock(&self.placer).place(prepared, target.var, cell, body, mask);
         puts.map_err(|error| target.located(error, cell))
     }
@@ -380,7 +400,7 @@ impl Writer {
     }
 
     /// Remembers a cell that was cut where the array ends now, along an axis that may grow.
-    fn note_cut(&self, key: &Key, target: &Target, array: &[u64]) -> Result<()> {
+    pub(super) fn note_cut(&self, key: &Key, target: &Target, array: &[u64]) -> Result<()> {
         if self.abilities.sparse {
             return Ok(());
         }

@@ -15,6 +15,7 @@ mod flight;
 mod map;
 mod phases;
 mod random;
+mod spooled;
 mod stores;
 
 use flat::FlatFormat;
