@@ -18,7 +18,8 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from hdf5 import field  # noqa: E402
 
-CHUNK, TILE, MEMORY = (1, 1024, 1024), 32, 512 << 20
+# Bytes that rechunking may hold for each step: a quarter of all.
+CHUNK, TILE, MEMORY = (1, 1024, 1024), 32, 1 << 20
 
 
 def make(folder, steps):
@@ -63,7 +64,7 @@ def by_netcdf4(case, path, values):
 
 def by_nccopy(source, target, steps):
     chunks = f"t/{steps},y/{TILE},x/{TILE}"
-    subprocess.run(["nccopy", "-h", str(MEMORY // 2), "-c", chunks, source, target], check=True)
+    subprocess.run(["nccopy", "-h", str(steps * MEMORY // 2), "-c", chunks, source, target], check=True)
 
 
 def by_xarray(source, target, steps):
@@ -82,7 +83,7 @@ def by_rechunker(source, target, steps):
         for name in (target, f"{target}.tmp"):
             shutil.rmtree(name, ignore_errors=True)
         plan = rechunker.rechunk(
-            dataset, {"v": {"t": steps, "y": TILE, "x": TILE}}, MEMORY // 2, target, temp_store=f"{target}.tmp")
+            dataset, {"v": {"t": steps, "y": TILE, "x": TILE}}, steps * MEMORY // 2, target, temp_store=f"{target}.tmp")
         plan.execute()
 
 

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 /// Rows and columns of a chunk of the rechunked copy.
 const TILE: u64 = 32;
-/// Bytes that rechunking may hold.
-const MEMORY: usize = 512 << 20;
+/// Bytes that rechunking may hold for each step: a quarter of all.
+const MEMORY: usize = 1 << 20;
 
 pub(crate) fn run(
     who: &str,
@@ -88,7 +88,7 @@ fn write(case: &str, path: &str, values: &[f32]) -> Result<(), Failure> {
 }
 
 fn rechunk(folder: &str, target: &str, steps: usize) -> Result<(), Failure> {
-    let session = Session::builder().durable(false).chunk_cache(0).memory(MEMORY).build()?;
+    let session = Session::builder().durable(false).chunk_cache(0).memory(steps * MEMORY).build()?;
     let source = Dataset::open_with(&format!("{folder}/maps.nc"), &OpenOptions::default(), &session)?;
     let options = CopyOptions {
         create: CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() },

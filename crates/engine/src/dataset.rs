@@ -192,12 +192,24 @@ impl Dataset {
     /// # Errors
     /// As [`read`](Self::read); `Invalid` when the memory is of another size, or for types that have no fixed size.
     pub async fn read_into(&self, variable: VarId, selection: &Selection, out: &mut [u8]) -> Result<()> {
+        self.read_into_reported(variable, selection, out, self.default_missing()).await.map(|_| ())
+    }
+
+    /// As [`read_into`](Self::read_into), with a choice for chunks that were never written, and with what was found on
+    /// the way.
+    pub(crate) async fn read_into_reported(
+        &self,
+        variable: VarId,
+        selection: &Selection,
+        out: &mut [u8],
+        missing: Missing,
+    ) -> Result<Report> {
         let bound = self.bound(variable, &Nesting::default()).await?;
-        let reading =
-            self.reading(variable, &bound, selection, Nesting::default(), self.default_missing())?;
+        let reading = self.reading(variable, &bound, selection, Nesting::default(), missing)?;
         let read = reading.read_into(selection, out).await.map_err(|error| self.located(error, variable));
-        self.note_absent(&reading.into_report().absent);
-        read
+        let report = reading.into_report();
+        self.note_absent(&report.absent);
+        read.map(|()| report)
     }
 
     /// Values for a step that asked for them.

@@ -15,6 +15,7 @@
 //! - Values are checked and converted before a cell is changed. A change that the format counts on and that could not
 //!   be put ends the writer.
 mod body;
+mod boxes;
 mod cells;
 mod commit;
 mod copy;
@@ -24,6 +25,7 @@ mod encoded;
 mod flight;
 mod load;
 mod put;
+mod raw;
 mod read;
 mod rivals;
 mod rows;

@@ -7,6 +7,7 @@ mod adding;
 mod arrange;
 mod each;
 mod existing;
+mod fills;
 mod list;
 mod master;
 mod names;

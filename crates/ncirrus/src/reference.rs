@@ -2,6 +2,7 @@
 //! them. [`write_references`] makes one; it is opened as any dataset is.
 mod cut;
 mod draft;
+mod existing;
 mod json;
 mod names;
 mod pieces;
@@ -79,7 +80,7 @@ pub fn write_references(
         Ok(Input { dataset, name: names::name(url, target, options.relative)? })
     };
     let inputs = sources.iter().map(open).collect::<Result<Vec<_>>>()?;
-    let mut draft = Draft::draw(&inputs, options)?;
+    let mut draft = Draft::draw(&inputs, options, session)?;
     let skeleton = Skeleton::build(&mut draft, &inputs, options, session)?;
     let mut references = References::new(skeleton.keys);
     for variable in draft.variables.iter().filter(|variable| variable.chunk.is_some()) {

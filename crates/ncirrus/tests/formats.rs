@@ -47,6 +47,7 @@ mod peers;
 mod plugins;
 mod quantize;
 mod realdata;
+mod rechunking;
 mod references;
 mod repairs;
 mod round_trips;

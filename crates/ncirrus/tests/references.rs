@@ -370,3 +370,118 @@ fn chunks_longer_than_a_dimension_that_grows_are_referred_to() {
     let time = open(&refs, &session).variable("time").unwrap();
     assert_eq!((time.shape(), values(&time).unwrap()), (vec![12], Values::Double(vec![1.5; 12])));
 }
+
+/// What zarr-python reads of the variable `v` through a reference file, as JSON.
+const READ_V: &str = r#"
+import sys, json, fsspec, zarr
+fs = fsspec.filesystem("reference", fo=sys.argv[1], remote_protocol="file", asynchronous=True,
+                       remote_options={"asynchronous": True}, skip_instance_cache=True)
+store = zarr.storage.FsspecStore(fs, read_only=True, path="")
+print(json.dumps(zarr.open_group(store, mode="r", zarr_format=2)["v"][...].tolist()))
+"#;
+
+fn python(script: &str, arguments: &[&Path]) -> Option<String> {
+    let output = Command::new(peers_python()?).args(["-c", script]).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn what_was_never_written_is_read_as_the_file_says_not_as_netcdf_would() {
+    let session = session();
+    let (_folder, temp) = temp();
+    let (source, target) = (temp.join("a.h5"), temp.join("refs.json"));
+    let make = r#"
+import sys, h5py
+with h5py.File(sys.argv[1], "w") as file:
+    file.create_dataset("v", (6,), "i2", chunks=(2,), fillvalue=3)[0] = 8
+"#;
+    if python(make, &[&source]).is_none() {
+        return;
+    }
+    let report = refer(&[&source], &target, |_| (), &session).unwrap();
+    assert_eq!((report.references + report.inline, report.left_out), (1, Vec::new()));
+    let v = open(&target, &session).variable("v").unwrap();
+    assert_eq!(v.read::<i16>().unwrap(), [8, 3, 3, 3, 3, 3]);
+    assert_eq!(python(READ_V, &[&target]).unwrap().trim(), "[8, 3, 3, 3, 3, 3]");
+}
+
+#[test]
+fn files_whose_missing_values_are_no_numbers_follow_each_other() {
+    let session = session();
+    let (_folder, temp) = temp();
+    let paths = [temp.join("a.nc"), temp.join("b.nc")];
+    for path in &paths {
+        let dataset = create(path, Kind::Nc4, &session);
+        dataset.root().add_dimension("time", DimensionLen::Unlimited(0)).unwrap();
+        let v = dataset.root().add_variable("v", Atomic::Double, &["time"]).unwrap();
+        for name in ["_FillValue", "missing_value"] {
+            v.set_attribute(Attribute::atomic(name, Values::Double(vec![f64::NAN]))).unwrap();
+        }
+        v.set_storage(Storage::Chunked(vec![2]), Vec::new()).unwrap();
+        v.write(&Selection::slab(&[0], &[2]), &[1.0, f64::NAN]).unwrap();
+        dataset.close().unwrap();
+    }
+    let target = temp.join("refs.json");
+    let sources: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    refer(&sources, &target, |options| options.axis = Some("time".into()), &session).unwrap();
+    let read = open(&target, &session).variable("v").unwrap().read::<f64>().unwrap();
+    assert_eq!(read.iter().map(|value| value.is_nan()).collect::<Vec<_>>(), [false, true, false, true]);
+    if let Some(theirs) = python(READ_V, &[&target]) {
+        assert_eq!(theirs.trim(), "[1.0, NaN, 1.0, NaN]");
+    }
+}
+
+#[test]
+fn chunks_of_zarr_that_are_not_there_are_not_referred_to() {
+    let session = session();
+    for (name, kind) in [("a.zarr", Kind::Zarr2), ("b.zarr", Kind::Zarr3)] {
+        let (_folder, temp) = temp();
+        let (source, target) = (temp.join(name), temp.join("refs.json"));
+        let dataset = create(&source, kind, &session);
+        dataset.root().add_dimension("x", DimensionLen::Fixed(600)).unwrap();
+        let v = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();
+        v.set_attribute(Attribute::atomic("_FillValue", Values::Int(vec![-1]))).unwrap();
+        v.set_storage(Storage::Chunked(vec![200]), Vec::new()).unwrap();
+        v.write(&Selection::slab(&[200], &[200]), &[7i32; 200]).unwrap();
+        dataset.close().unwrap();
+        let report = refer(&[&source], &target, |options| options.inline_threshold = 0, &session).unwrap();
+        assert_eq!((report.references, report.left_out), (1, Vec::new()), "{name}");
+        let expected = [[-1; 200], [7; 200], [-1; 200]].concat();
+        assert_eq!(open(&target, &session).variable("v").unwrap().read::<i32>().unwrap(), expected);
+        if let Some(theirs) = python(READ_V, &[&target]) {
+            assert_eq!(theirs.trim(), format!("{expected:?}"));
+        }
+    }
+}
+
+#[test]
+fn chunks_far_away_are_listed_or_asked_about() {
+    let (_folder, temp) = temp();
+    let source = temp.join("a.zarr");
+    let session = session();
+    let dataset = create(&source, Kind::Zarr2, &session);
+    dataset.root().add_dimension("x", DimensionLen::Fixed(600)).unwrap();
+    let v = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();
+    v.set_storage(Storage::Chunked(vec![200]), Vec::new()).unwrap();
+    v.write(&Selection::slab(&[200], &[200]), &[7i32; 200]).unwrap();
+    dataset.close().unwrap();
+    let far = Arc::new(Far::new(MemoryStore::new("far://place")));
+    for key in [".zgroup", ".zattrs", ".zmetadata", "v/.zarray", "v/.zattrs", "v/1"] {
+        if let Ok(body) = std::fs::read(source.join(key)) {
+            let object = far.inner.root().child(&format!("a.zarr/{key}"));
+            LocalStore::put(&far.inner, &object, &body, &Precondition::None).unwrap();
+        }
+    }
+    let store = Arc::clone(&far);
+    let connect = move |url: &Url| -> Result<(Arc<dyn Store>, ObjectId)> {
+        let root = store.inner.root().child(url.path().trim_matches('/'));
+        Ok((Arc::clone(&store) as Arc<dyn Store>, root))
+    };
+    let session = Session::builder().threads(2).store("far", connect).build().unwrap();
+    let target = temp.join("refs.json");
+    let options = ReferenceOptions { inline_threshold: 0, ..ReferenceOptions::default() };
+    let sources = ["far://place/a.zarr".to_owned()];
+    let report = write_references(&sources, target.to_str().unwrap(), &options, &session).unwrap();
+    assert_eq!((report.references, report.left_out), (1, Vec::new()));
+}

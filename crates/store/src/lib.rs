@@ -31,6 +31,7 @@ mod platform;
 mod reference;
 mod registry;
 mod remote;
+mod scratch_file;
 mod store;
 mod temporary;
 mod tree;
@@ -60,6 +61,7 @@ pub use open::{Opened, check_apart, is_same_place, looks_like_zip, open, open_ur
 pub use options::{Credentials, MemoryStores, StoreOptions, Uploads, ZipLayout};
 pub use reference::{ReferenceStore, parse_references};
 pub use registry::{Schemes, StoreFactory};
+pub use scratch_file::ScratchFile;
 pub use store::{Blocking, Facts, LocalStore, Objects, Precondition, ReadAt, Store};
 pub use url::{Bucket, Fragment, Modes, Provider, Scheme, Url, dataset_name, percent_encoded};
 #[cfg(feature = "zip")]

@@ -28,7 +28,8 @@ pub struct StoreOptions {
     pub rewrite: bool,
     /// Whether reference files on other machines may name files of this one, and stores in its memory.
     pub local_references: bool,
-    /// Where files lie that are to be uploaded; the system's directory for temporary files unless given.
+    /// Where files lie that are to be uploaded, and what a copy cuts anew and memory has no room for;
+    /// [`ScratchFile::usual_folder`](crate::ScratchFile::usual_folder) unless given.
     pub scratch: Option<PathBuf>,
     /// Longest wait for an answer of a server.
     pub timeout: Duration,
@@ -82,6 +83,13 @@ impl fmt::Debug for StoreOptions {
             .field("credentials", &self.credentials)
             .field("settings", &settings)
             .finish_non_exhaustive()
+    }
+}
+
+impl StoreOptions {
+    /// Where large files lie that are needed for a while.
+    pub fn scratch_folder(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(crate::ScratchFile::usual_folder)
     }
 }
 

@@ -304,6 +304,20 @@ pub(crate) fn create_nameless(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Bytes for which the file system of a folder has room for this user; `None` where there is no telling.
+pub(crate) fn room(folder: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let facts = rustix::fs::statvfs(folder).ok()?;
+        Some(facts.f_bavail.saturating_mul(facts.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        None
+    }
+}
+
 /// Gives a new file that many bytes of zeros, and takes the room for them.
 pub(crate) fn reserve(file: &File, len: u64) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]

@@ -87,6 +87,13 @@ impl<'a> Describer<'a> {
         if cells != fragments.cells.len() || fragments.sizes.iter().flatten().any(|size| *size == 0) {
             return Err(Error::invalid("the array of fragments has holes, or fragments of no elements"));
         }
+        // Names are listed with blanks between them (`cfa.md` 2.2, 4.2, 5.1).
+        let names = self.dimension_names(dims);
+        if let Some(name) = names.iter().find(|name| name.contains(char::is_whitespace)) {
+            let message =
+                format!("no aggregation can lie along dimension {name:?}: its name has a blank in it");
+            return Err(Error::invalid(message));
+        }
         let needs_all = self.form.compat || !self.form.convention.has_gaps();
         if needs_all && fragments.cells.iter().any(Option::is_none) {
             let message = format!("fragments are wanting, which {} cannot say", self.form.convention.name());

@@ -90,6 +90,19 @@ fn shown(values: &Values) -> String {
     }
 }
 
+#[rstest]
+fn a_name_that_would_be_read_as_two_is_refused(
+    #[values(Convention::Cf113, Convention::Cfa06, Convention::Cfa05, Convention::Cfa04)]
+    convention: Convention,
+) {
+    let (mut model, dims, vars) = master(&[("my time", 10)], &["tas"]);
+    let mut describer = Describer::new(&mut model, form(convention)).unwrap();
+    let array = fragments(&[&[10]], vec![cell("a.nc", "/tas")]);
+    let error = describer.describe(vars[0], &dims, &array).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.message().contains("\"my time\""), "{error}");
+}
+
 #[test]
 fn cf_1_13_has_a_map_names_and_identifiers() {
     let cells = vec![cell("a.nc", "/pt"), cell("b.nc", "/pt")];

@@ -18,6 +18,8 @@ pub struct Statistics {
     pub chunks_missing: u64,
     /// Chunks that decoded to more bytes than their elements have; the surplus was ignored (nczarr.md 4.3).
     pub chunks_with_surplus: u64,
+    /// Chunks that were stored.
+    pub chunks_stored: u64,
 }
 
 /// The same, while it is counted.
@@ -30,6 +32,7 @@ pub(crate) struct Counters {
     chunks_cached: AtomicU64,
     chunks_missing: AtomicU64,
     chunks_with_surplus: AtomicU64,
+    chunks_stored: AtomicU64,
 }
 
 impl Counters {
@@ -60,6 +63,11 @@ impl Counters {
         self.chunks_with_surplus.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts a chunk that is stored.
+    pub(crate) fn stored(&self) {
+        self.chunks_stored.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// What was counted so far.
     pub(crate) fn read(&self) -> Statistics {
         Statistics {
@@ -70,6 +78,7 @@ impl Counters {
             chunks_cached: self.chunks_cached.load(Ordering::Relaxed),
             chunks_missing: self.chunks_missing.load(Ordering::Relaxed),
             chunks_with_surplus: self.chunks_with_surplus.load(Ordering::Relaxed),
+            chunks_stored: self.chunks_stored.load(Ordering::Relaxed),
         }
     }
 }

@@ -69,12 +69,31 @@ impl Writer {
         worker: &'a mut Worker,
     ) -> Result<(Body<'a>, u32)> {
         let Window { target, array, data, touched, .. } = window;
-        let Worker { scratch, encoded: cut, decoded: elements } = worker;
         if let Some(piece) = data.piece(touched, part, shape, element) {
-            return encode(target, shape, Body::Lent(piece), scratch);
+            return encode(target, shape, Body::Lent(piece), &mut worker.scratch);
         }
+        self.body_of_elements((target, array), &part.cell, (shape, element), worker, |elements| {
+            data.scatter_bytes(touched, part, shape, element, elements);
+            Ok(())
+        })
+    }
+
+    /// The encoded bytes of a cell of an array of that shape. `scatter` puts all elements that are inside of the array
+    /// into the cell; those outside of it are fill.
+    ///
+    /// # Errors
+    /// What `scatter` or a codec fails with.
+    pub(super) fn body_of_elements<'a>(
+        &self,
+        (target, array): (&Target, &[u64]),
+        cell: &[u64],
+        (shape, element): (&[usize], usize),
+        worker: &'a mut Worker,
+        scatter: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<(Body<'a>, u32)> {
+        let Worker { scratch, encoded: cut, decoded: elements } = worker;
         let len = shape.iter().product::<usize>() * element;
-        let inside = target.encoding.grid.clipped_region(&part.cell, array).map(|region| region.count);
+        let inside = target.encoding.grid.clipped_region(cell, array).map(|region| region.count);
         if inside.is_none_or(|inside| inside.iter().zip(shape).any(|(len, cell)| *len < *cell as u64)) {
             elements.clear();
             elements.resize(len, 0);
@@ -82,8 +101,8 @@ impl Writer {
         } else {
             elements.resize(len, 0);
         }
-        data.scatter_bytes(touched, part, shape, element, elements);
-        let stored = target.stored_shape(&part.cell, array)?;
+        scatter(elements)?;
+        let stored = target.stored_shape(cell, array)?;
         if stored == shape {
             return encode(target, shape, Body::Buffer(elements), scratch);
         }
@@ -158,6 +177,7 @@ impl Writer {
         if self.output.local().is_some() {
             let object = lock(&self.placer).place_whole(prepared, target.var, cell, mask);
             if let Some(object) = object.map_err(|error| target.located(error, cell))? {
+                self.session.shared.counters.stored();
                 return Ok(Placed::Object(object, body));
             }
         }
@@ -173,6 +193,7 @@ impl Writer {
         body: Bytes,
         mask: u32,
     ) -> Result<Vec<Put>> {
+        self.session.shared.counters.stored();
         let puts = lock(&self.placer).place(prepared, target.var, cell, body, mask);
         puts.map_err(|error| target.located(error, cell))
     }

@@ -5,6 +5,7 @@ mod chunks;
 mod damage;
 mod plan;
 mod route;
+mod spool;
 
 pub use damage::Skipped;
 pub use plan::CopyPlan;
@@ -140,6 +141,9 @@ impl<'a> Copying<'a> {
     }
 
     async fn run(&self, route: &Route, progress: &(dyn Fn(u64) + Sync)) -> Result<Copied> {
+        if let Route::Spooled(how) = route {
+            return self.run_spooled(how, progress).await;
+        }
         let (mut parts, overlaps) = (route.parts(&self.shape), route.overlaps());
         let mut copied = Copied::default();
         if let Route::Chunks(_) = route {
@@ -204,15 +208,21 @@ impl<'a> Copying<'a> {
     }
 
     async fn write_block(&self, region: &Region, values: Values) -> Result<Copied> {
+        let (values, out_of_range) = self.prepared(region, values)?;
+        let selected = Selection::slab(&region.start, &region.count);
+        self.writer.write(self.to, &selected, &values).await?;
+        Ok(Copied { elements: values.len() as u64, out_of_range })
+    }
+
+    /// The values of a box of the result as they are written, and how many of them were out of range.
+    fn prepared(&self, region: &Region, values: Values) -> Result<(Values, u64)> {
         let (mut values, out_of_range) = self.converted(values)?;
         if let Some(quantize) = self.quantize {
             let fill = self.writer.model().variable(self.to).and_then(Variable::fill_value);
             let fill = fill.unwrap_or_else(|| values.empty_like());
             quantize.apply_in_turn(&mut values, &fill, |index| is_odd(index, region, &self.shape));
         }
-        let selected = Selection::slab(&region.start, &region.count);
-        self.writer.write(self.to, &selected, &values).await?;
-        Ok(Copied { elements: values.len() as u64, out_of_range })
+        Ok((values, out_of_range))
     }
 
     /// The values in the type of the destination, and how many of them were out of its range.

@@ -1,4 +1,5 @@
 //! Moving picked elements between a write's values and cells.
+use super::boxes::for_each_run;
 use super::cells::{Part, Touched};
 use super::stage::Contents;
 use super::target::Target;
@@ -86,6 +87,28 @@ impl<'a> Data<'a> {
             return None;
         }
         bytes.get(run.source * element..(run.source + run.len) * element)
+    }
+
+    /// The stored elements of a box that starts at `start` of the values' shape, one after the other; nothing of values
+    /// that have no fixed size.
+    pub(super) fn cut(
+        &self,
+        (shape, start, count): (&[usize], &[usize], &[usize]),
+        element: usize,
+        out: &mut [u8],
+    ) {
+        let (from, copier) = match self {
+            Self::Native(from, copier) => (*from, *copier),
+            Self::Stored(from) => (from.as_slice(), Copier::bytes(element)),
+            Self::Values(_) => return,
+        };
+        for_each_run(shape, start, count, |run| {
+            let out = &mut out[run.inner * element..(run.inner + run.len) * element];
+            match run.step {
+                1 => copier.store(&from[run.outer * element..(run.outer + run.len) * element], out),
+                step => copier.store_gather(&from[run.outer * element..], step * element, out),
+            }
+        });
     }
 
     /// Puts the picked elements into a cell of that shape.

@@ -17,6 +17,7 @@ mod flight;
 mod map;
 mod phases;
 mod random;
+mod spooled;
 mod stores;
 
 use flat::FlatFormat;

@@ -265,8 +265,8 @@ pub(super) fn copy_values(master: &Dataset, var: VarId, source: &Dataset, from: 
 }
 
 /// Brings the definition of an aggregated variable to what the convention wants: unpacked where fragments are
-/// unpacked by their own attributes.
-pub(super) fn unpack(model: &mut Model, var: VarId) {
+/// unpacked by their own attributes. `false` where there is nothing to unpack.
+pub(super) fn unpack(model: &mut Model, var: VarId) -> bool {
     const PACKED: [&str; 9] = [
         "scale_factor",
         "add_offset",
@@ -279,10 +279,10 @@ pub(super) fn unpack(model: &mut Model, var: VarId) {
         "actual_range",
     ];
     let attributes = known(model, NodeId::Variable(var));
-    let Some(variable) = model.variable_mut(var) else { return };
+    let Some(variable) = model.variable_mut(var) else { return false };
     let (ty, is_packed) = unpacked(variable.ty, &attributes);
     if !is_packed {
-        return;
+        return false;
     }
     let had_fill = attributes.find("_FillValue").is_some() || attributes.find("missing_value").is_some();
     variable.ty = ty;
@@ -294,4 +294,5 @@ pub(super) fn unpack(model: &mut Model, var: VarId) {
         variable.fill = FillValue::Own(fill.clone());
         variable.attributes.known_mut().put(Attribute::atomic("_FillValue", fill));
     }
+    true
 }

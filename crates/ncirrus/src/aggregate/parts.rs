@@ -1,4 +1,5 @@
 //! Files that become an aggregation: what each of them adds, and how it differs from the first.
+use super::fills::{Data, missing_numbers, same_number};
 use super::shape::{Member, Role, Template, known, unpacked};
 use super::units::conversion;
 use crate::{Atomic, Attributes, Dataset, Error, OpenOptions, Result, Selection, Session, TypeRef, Values};
@@ -26,6 +27,8 @@ pub(super) struct Part {
     pub(super) differing: BTreeSet<(String, String)>,
     /// Numbers of the variables that are packed otherwise than in the first file.
     pub(super) repacked: BTreeSet<usize>,
+    /// Numbers of the variables that have a value as data which is missing in the first file, and the value.
+    pub(super) clashes: BTreeMap<usize, f64>,
     /// Why it does not fit the first file.
     pub(super) problems: Vec<String>,
     /// Paths of the variables that the first file does not have.
@@ -197,6 +200,9 @@ impl Part {
         if let Err(error) = conversion(&units_of(model, var), &units_of(&template.model, member.var)) {
             self.problems.push(format!("{path}: {}", error.message()));
         }
+        if member.role == Role::Aggregated && self.problems.len() == problems {
+            self.find_clash(number, member, template, (dataset, model, var))?;
+        }
         for name in MEANING.iter().filter(|name| value(&one, name) != value(&other, name)) {
             self.problems.push(format!("{path}:{name} is another"));
         }
@@ -212,6 +218,55 @@ impl Part {
             }
         }
         Ok(())
+    }
+
+    /// Looks for data that the first file would call missing. Where files are packed otherwise they are unpacked by their
+    /// own attributes.
+    fn find_clash(
+        &mut self,
+        number: usize,
+        member: &Member,
+        template: &Template,
+        (dataset, model, var): (&Dataset, &Model, VarId),
+    ) -> Result<()> {
+        let ty = model.variable(var).map(|variable| variable.ty);
+        let Some(TypeRef::Atomic(ty)) = ty.filter(|ty| is_number(*ty) && !self.repacked.contains(&number))
+        else {
+            return Ok(());
+        };
+        let (first, own) = (template.attributes(member.var), known(model, NodeId::Variable(var)));
+        let (theirs, missing) = (missing_numbers(ty, &first), missing_numbers(ty, &own));
+        let is_packed = PACKING.iter().any(|name| own.find(name).is_some());
+        let conversion = conversion(&units_of(model, var), &units_of(&template.model, member.var))?;
+        let conversion = conversion.as_ref().filter(|_| !is_packed);
+        let clash = Data { dataset, var, missing: &missing, conversion }.clash(&theirs);
+        if let Some(value) = clash.map_err(|error| error.at_path(&*member.path))? {
+            self.clashes.insert(number, value);
+        }
+        Ok(())
+    }
+
+    /// The least and the greatest of the data of a variable, in the first file's units.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) fn range(
+        &self,
+        member: &Member,
+        template: &Template,
+        session: &Session,
+    ) -> Result<Option<(f64, f64)>> {
+        let dataset = Dataset::open_with(&self.url, &OpenOptions::default(), session)?;
+        let model = dataset.model()?;
+        let Some(var) = model.variable_at(&member.path) else { return Ok(None) };
+        let Some(TypeRef::Atomic(ty)) = model.variable(var).map(|variable| variable.ty) else {
+            return Ok(None);
+        };
+        let own = known(&model, NodeId::Variable(var));
+        let is_packed = PACKING.iter().any(|name| own.find(name).is_some());
+        let conversion = conversion(&units_of(&model, var), &units_of(&template.model, member.var))?;
+        let (missing, conversion) = (missing_numbers(ty, &own), conversion.as_ref().filter(|_| !is_packed));
+        Data { dataset: &dataset, var, missing: &missing, conversion }.range()
     }
 
     fn compare_dimensions(&mut self, member: &Member, template: &Template, (model, var): (&Model, VarId)) {
@@ -336,6 +391,14 @@ fn brought(
     let is_other = |number: f64| instead.is_none_or(|instead| !same_number(instead, number));
     let numbers: Vec<f64> = (0..values.len()).filter_map(|at| values.number(at)).collect();
     let has_other = numbers.iter().any(|number| is_missing(*number) && is_other(*number));
+    let theirs = missing_values(first);
+    let becomes_missing = |number: &f64| {
+        let brought = conversion.as_ref().map_or(*number, |conversion| conversion.apply(*number));
+        !is_missing(*number) && theirs.iter().any(|missing| same_number(*missing, brought))
+    };
+    if let Some(clash) = numbers.iter().find(|number| becomes_missing(number)) {
+        return Err(Error::invalid(format!("its value {clash} is what the first file calls missing")));
+    }
     if conversion.is_none() && values.atomic() == Some(ty) && !has_other {
         return Ok(values);
     }
@@ -361,10 +424,6 @@ fn missing_values(attributes: &Attributes) -> Vec<f64> {
         (0..attribute.values.len()).filter_map(|at| attribute.values.number(at)).collect()
     };
     ["_FillValue", "missing_value"].iter().filter_map(of).flat_map(numbers).collect()
-}
-
-fn same_number(one: f64, other: f64) -> bool {
-    one == other || (one.is_nan() && other.is_nan())
 }
 
 fn same_numbers(one: &Values, other: &Values) -> bool {

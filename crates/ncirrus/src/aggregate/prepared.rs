@@ -6,6 +6,7 @@ use super::adding::take_apart;
 use super::arrange::Arrangement;
 use super::each::each;
 use super::existing::Existing;
+use super::fills::give_free_fill;
 use super::master::{Master, MasterOptions, Stored, unpack};
 use super::names::absolute;
 use super::parts::Part;
@@ -121,6 +122,7 @@ impl Prepared {
             self.report.problems.append(&mut self.arrangement.problems);
             self.report.notes.append(&mut self.arrangement.notes);
         }
+        self.note_clashes();
         let lens = self.arrangement.sizes.iter().map(|sizes| (sizes.len(), sizes.iter().sum()));
         let names = self.template.axes.iter().map(|axis| axis.name.clone());
         self.report.axes = names.zip(lens).map(|(name, (blocks, len))| (name, blocks, len)).collect();
@@ -156,6 +158,20 @@ impl Prepared {
             }
         }));
         left_out
+    }
+
+    /// Missing values that cannot stay as they are.
+    fn note_clashes(&mut self) {
+        for (number, member) in self.template.members.iter().enumerate() {
+            let clash = self.parts.iter().find_map(|part| Some((part, part.clashes.get(&number)?)));
+            if let Some((part, value)) = clash {
+                let (url, path) = (&part.url, &member.path);
+                self.report.notes.push(format!(
+                    "{url}: {path} has data equal to {value}, which is missing in other files: the aggregation has \
+                     another _FillValue"
+                ));
+            }
+        }
     }
 
     /// A file that is given twice would lie in two places.
@@ -224,8 +240,11 @@ impl Prepared {
             match &member.role {
                 Role::Aggregated => {
                     let repacked = self.parts.iter().any(|part| part.repacked.contains(&number));
-                    if repacked || options.convention.is_unpacked() {
-                        unpack(&mut master.model, member.var);
+                    let is_unpacked = (repacked || options.convention.is_unpacked())
+                        && unpack(&mut master.model, member.var);
+                    if !is_unpacked {
+                        let free = self.free_fill(&mut master.model, number, member);
+                        free.map_err(|error| error.at_path(&*member.path))?;
                     }
                     let cells = self.cells(number, member, &names);
                     master
@@ -255,6 +274,29 @@ impl Prepared {
             }
         }
         Ok(master)
+    }
+
+    /// Gives a variable another missing value where data of some file equal the one that it has.
+    fn free_fill(&self, model: &mut Model, number: usize, member: &Member) -> Result<()> {
+        let Some(clash) = self.parts.iter().find(|part| part.clashes.contains_key(&number)) else {
+            return Ok(());
+        };
+        if self.existing.is_some() {
+            let message =
+                format!("what is missing in the aggregation is data in {}: make a new one", clash.url);
+            return Err(Error::invalid(message));
+        }
+        let Some(variable) = model.variable_mut(member.var) else { return Ok(()) };
+        let mut range = None::<(f64, f64)>;
+        if !matches!(variable.ty, TypeRef::Atomic(Atomic::Float | Atomic::Double)) {
+            for part in &self.parts {
+                if let Some((least, most)) = part.range(member, &self.template, self.first.session())? {
+                    let (first, last) = range.unwrap_or((least, most));
+                    range = Some((first.min(least), last.max(most)));
+                }
+            }
+        }
+        give_free_fill(variable, range)
     }
 
     /// Gives the axes their lengths; a new one is added. Gives their dimensions.

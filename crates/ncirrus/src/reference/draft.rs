@@ -1,10 +1,14 @@
 //! What is referred to: the variables of one or several files, and how they follow each other.
 use super::cut::{self, Strided};
+use super::existing::existing;
 use super::{Input, ReferenceOptions};
-use crate::{AttributeState, Attributes, Endianness, Error, LeftOut, Model, Result, Storage, TypeRef};
+use crate::{
+    Attribute, AttributeState, Attributes, Endianness, Error, LeftOut, Model, Result, Session, Storage,
+    TypeRef, Values,
+};
 use ncirrus_codec::{Element, names};
 use ncirrus_engine::StoredChunk;
-use ncirrus_layout::{ByteOrder, ChunkGrid, Edge, Layout, Location, Source, StoredType};
+use ncirrus_layout::{ByteOrder, ChunkGrid, Edge, Layout, Source, StoredType};
 use ncirrus_model::{CodecSpace, DimId, DimensionLen, FillValue, GroupId, Selection, VarId, Variable};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -48,9 +52,7 @@ impl Part {
         match &self.source.layout {
             Layout::Grid { grid, .. } => {
                 let cells = self.shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len));
-                let is_known = |chunk: &StoredChunk| !matches!(chunk.stored.location, Location::Object(_));
                 self.chunks.len() as u64 == cells.fold(1, u64::saturating_mul)
-                    && self.chunks.iter().all(is_known)
             }
             Layout::Affine { extents, .. } => !extents.is_empty(),
             _ => false,
@@ -63,13 +65,13 @@ impl Draft {
     ///
     /// # Errors
     /// `Invalid` naming the file that does not fit the others.
-    pub(super) fn draw(inputs: &[Input], options: &ReferenceOptions) -> Result<Self> {
+    pub(super) fn draw(inputs: &[Input], options: &ReferenceOptions, session: &Session) -> Result<Self> {
         let models = inputs.iter().map(|input| input.dataset.model()).collect::<Result<Vec<_>>>()?;
         let first = models.first().ok_or_else(|| Error::invalid("no files to refer to"))?;
         let left_out = inputs.first().map_or(Ok(Vec::new()), |input| input.dataset.left_out())?;
         let mut draft = Self { model: Model::new(), variables: Vec::new(), left_out };
         let mut drawing =
-            Drawing { inputs, models: &models, axis: options.axis.as_deref(), dims: HashMap::new() };
+            Drawing { inputs, session, models: &models, axis: options.axis.as_deref(), dims: HashMap::new() };
         let mut groups = HashMap::from([(first.root(), draft.model.root())]);
         let mut found = false;
         for group in first.walk() {
@@ -99,6 +101,7 @@ impl Draft {
 
 struct Drawing<'a> {
     inputs: &'a [Input],
+    session: &'a Session,
     models: &'a [Arc<Model>],
     axis: Option<&'a str>,
     /// Dimensions of the first file in the joint model.
@@ -191,17 +194,19 @@ impl Drawing<'_> {
         joint.fill = variable.fill.clone();
         let source = parts.first().map(|part| &part.source);
         let (chunk, reason) = match (chunk, source) {
-            (Ok(chunk), Some(source)) => match codecs_of(source) {
-                Ok(filters) => {
+            (Ok(chunk), Some(source)) => match (codecs_of(source), self.fill_of(&parts)) {
+                (Ok(filters), Ok(fill)) => {
                     joint.filters = filters;
                     joint.endianness = endianness(&source.stored);
-                    // Readers of Zarr take a fill value for missing data: only where something may be missing.
-                    if !matches!(variable.fill, FillValue::Own(_)) && parts.iter().all(Part::is_complete) {
-                        joint.fill = FillValue::None;
+                    match fill {
+                        Some(fill) => joint.fill = FillValue::Own(fill),
+                        // Readers of Zarr take a fill value for missing data: only where something is missing.
+                        None if !matches!(variable.fill, FillValue::Own(_)) => joint.fill = FillValue::None,
+                        None => {}
                     }
                     (Some(chunk), String::new())
                 }
-                Err(reason) => (None, reason),
+                (Err(reason), _) | (_, Err(reason)) => (None, reason),
             },
             (Ok(_), None) => (None, "no file has it".to_owned()),
             (Err(reason), _) => (None, reason),
@@ -211,6 +216,19 @@ impl Drawing<'_> {
         draft.model.insert_variable(to, joint)?;
         draft.variables.push(Joint { path, parts, axis, chunk, reason });
         Ok(())
+    }
+
+    /// What is read where chunks were never written, in whichever file; `None` where all were.
+    fn fill_of(&self, parts: &[Part]) -> std::result::Result<Option<Values>, String> {
+        let mut incomplete = parts.iter().filter(|part| !part.is_complete());
+        let Some(first) = incomplete.next() else { return Ok(None) };
+        let fill = &first.source.fill;
+        match incomplete.find(|part| part.source.fill.as_bytes() != fill.as_bytes()) {
+            Some(odd) => {
+                Err(format!("{} has another fill value of what was never written", self.url(odd.input)))
+            }
+            None => Ok(Some(fill.clone())),
+        }
     }
 
     /// The variable in all files that have a part of it.
@@ -233,22 +251,36 @@ impl Drawing<'_> {
                 return Err(odd(&format!("shape {shape:?} where the first file has {first:?}")));
             }
             for name in ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"] {
-                let value =
-                    |variable: &Variable| variable.attributes.known().and_then(|all| all.find(name)).cloned();
-                if value(variable) != value(of) {
+                if !same(attribute(variable, name), attribute(of, name)) {
                     return Err(odd(&format!("another {name} than in the first file")));
                 }
             }
-            let dataset = self.inputs.get(input).map(|input| &input.dataset);
-            let dataset = dataset.ok_or_else(|| Error::internal("no such file"))?;
+            let file = self.inputs.get(input).ok_or_else(|| Error::internal("no such file"))?;
+            let dataset = &file.dataset;
             let source = dataset.engine().block_on(dataset.reader()?.source(var));
             let source = source.map_err(|error| error.at_path(path))?;
             let chunks = dataset.stored_chunks(var, &Selection::all(&shape))?;
+            let chunks = existing(file, chunks, self.session).map_err(|error| error.at_path(path))?;
             let along = axis.and_then(|axis| shape.get(axis).copied()).unwrap_or(0);
             parts.push(Part { input, var, shape, source, chunks, start });
             start = start.checked_add(along).ok_or_else(|| odd("too long"))?;
         }
         Ok(parts)
+    }
+}
+
+fn attribute<'a>(variable: &'a Variable, name: &str) -> Option<&'a Attribute> {
+    variable.attributes.known().and_then(|all| all.find(name))
+}
+
+/// Whether attributes are the same, bit by bit: NaN is the same as itself.
+fn same(one: Option<&Attribute>, other: Option<&Attribute>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => match (one.values.as_bytes(), other.values.as_bytes()) {
+            (Some(bytes), Some(others)) => one.values.atomic() == other.values.atomic() && bytes == others,
+            _ => one == other,
+        },
+        (one, other) => one == other,
     }
 }
 

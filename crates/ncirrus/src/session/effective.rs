@@ -24,9 +24,7 @@ impl Session {
     fn values(&self) -> Vec<(Key, String, String)> {
         let (threads, memory) = ncirrus_engine::Session::usual();
         let (stores, usual) = (&self.stores, StoreOptions::default());
-        let folder = |stores: &StoreOptions| {
-            stores.scratch.clone().unwrap_or_else(std::env::temp_dir).display().to_string()
-        };
+        let folder = |stores: &StoreOptions| stores.scratch_folder().display().to_string();
         let is_consolidated = self.settings().flag(Key::Consolidated).unwrap_or(true);
         let mut values = vec![
             (Key::Threads, self.engine.threads().to_string(), threads.to_string()),

@@ -73,6 +73,14 @@ impl SessionBuilder {
         self
     }
 
+    /// Where files go that are to be uploaded, and what a copy cuts anew and memory has no room for: as many bytes as the
+    /// variable has. `/var/tmp` by default, or what `TMPDIR` says; in the configuration `scratch`.
+    #[must_use]
+    pub fn scratch_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.stores.scratch = Some(folder.into());
+        self
+    }
+
     /// Keeps what is fetched of objects on other machines, data as well as metadata, in files of a folder, of about
     /// `bytes` together. What is there is read from there, once a byte of the object was asked for, which tells whether it
     /// changed. Several processes may share the folder. None by default.

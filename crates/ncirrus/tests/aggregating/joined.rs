@@ -1,7 +1,10 @@
 //! Files that are put together.
 use super::files::{Bench, CONVENTIONS, KINDS, doubles, master, text};
 use ncirrus::aggregate::{AggregateOptions, Convention, MasterOptions, Naming, Prepared, aggregate, rebuild};
-use ncirrus::{Atomic, Attribute, Dataset, ErrorKind, Kind, Model, Selection, TypeRef, Values};
+use ncirrus::{
+    Atomic, Attribute, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Model, Selection, TypeRef,
+    Values, Variable,
+};
 use ncirrus_model::{EnumMember, UserKind, UserType};
 
 fn three(bench: &Bench) -> Vec<String> {
@@ -315,5 +318,77 @@ fn a_lost_master_is_made_anew_of_its_fragments() {
         assert_eq!(bench.numbers(&target, "tas"), doubles(&(0..5)), "{convention:?}");
         assert_eq!(bench.numbers(&target, "time_bnds").len(), 10, "{convention:?}");
         assert_eq!(bench.numbers(&target, "lat"), [-30.0, 0.0, 30.0], "{convention:?}");
+    }
+}
+
+/// A file of integers with a missing value of its own.
+fn shorts(bench: &Bench, name: &str, values: &[i16], fill: i16) -> String {
+    changed_shorts(bench, name, (values, fill), |_| ())
+}
+
+fn changed_shorts(
+    bench: &Bench,
+    name: &str,
+    (values, fill): (&[i16], i16),
+    change: impl FnOnce(&Variable),
+) -> String {
+    let url = bench.path(name);
+    let create = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+    let dataset = Dataset::create_with(&url, &create, &bench.session).unwrap();
+    let root = dataset.root();
+    root.add_dimension("time", DimensionLen::Unlimited(0)).unwrap();
+    let v = root.add_variable("v", Atomic::Short, &["time"]).unwrap();
+    v.set_attribute(Attribute::atomic("_FillValue", Values::Short(vec![fill]))).unwrap();
+    v.set_attribute(Attribute::text("units", "1")).unwrap();
+    change(&v);
+    v.write(&Selection::slab(&[0], &[values.len() as u64]), values).unwrap();
+    dataset.close().unwrap();
+    url
+}
+
+#[test]
+fn data_of_one_file_are_not_missing_because_another_file_calls_them_so() {
+    let bench = Bench::new();
+    for convention in CONVENTIONS {
+        let name = |part: &str| format!("{}/{part}.nc", convention.name());
+        let files = [shorts(&bench, &name("a"), &[5, 0], 0), shorts(&bench, &name("b"), &[0, -9], -9)];
+        let target = bench.path(&name("m"));
+        let options = AggregateOptions::default();
+        let master = master(convention, Kind::Nc4);
+        let report = aggregate(&target, &files, &options, &master, &bench.session).unwrap();
+        assert!(report.notes.iter().any(|note| note.contains("has data equal to 0")), "{:?}", report.notes);
+        let v = bench.open(&target).variable("v").unwrap();
+        let fill = v.attribute("_FillValue").unwrap().unwrap().values.integer(0).unwrap();
+        assert!(![5, 0, -9].contains(&fill), "{fill}");
+        let fill = i16::try_from(fill).unwrap();
+        assert_eq!(v.read::<i16>().unwrap(), [5, fill, 0, fill], "{}", convention.name());
+        // Where nothing clashes the first file's stays.
+        let files = [files[0].clone(), shorts(&bench, &name("c"), &[7, -9], -9)];
+        let target = bench.path(&name("n"));
+        aggregate(&target, &files, &options, &master, &bench.session).unwrap();
+        assert_eq!(bench.open(&target).variable("v").unwrap().read::<i16>().unwrap(), [5, 0, 7, 0]);
+    }
+}
+
+#[test]
+fn a_valid_range_of_unpacked_values_masks_no_packed_ones() {
+    let bench = Bench::new();
+    let made = |name: &str, values: &[i16]| {
+        changed_shorts(&bench, name, (values, -32767), |v| {
+            for (name, value) in [("scale_factor", 0.01f32), ("valid_min", -90.0), ("valid_max", 90.0)] {
+                v.set_attribute(Attribute::atomic(name, Values::Float(vec![value]))).unwrap();
+            }
+        })
+    };
+    let files = [made("a.nc", &[-9000, 4500]), made("b.nc", &[9000, -32767])];
+    for convention in CONVENTIONS {
+        let target = bench.path(&format!("{}.nca", convention.name()));
+        let options = AggregateOptions::default();
+        aggregate(&target, &files, &options, &master(convention, Kind::Nc4), &bench.session).unwrap();
+        let read = bench.numbers(&target, "v");
+        let scale = if convention.is_unpacked() { f64::from(0.01f32) } else { 1.0 };
+        for (read, packed) in read.iter().zip([-9000.0, 4500.0, 9000.0]) {
+            assert!((read - packed * scale).abs() < 1e-4, "{} {read} {packed}", convention.name());
+        }
     }
 }

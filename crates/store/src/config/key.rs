@@ -63,7 +63,7 @@ keys! {
     Timeout, "timeout", Duration, ["NCIRRUS_TIMEOUT"], ["HTTP.READTIMEOUT", "HTTP.TIMEOUT"], "longest wait for an answer";
     ConnectTimeout, "connect_timeout", Duration, ["NCIRRUS_CONNECT_TIMEOUT"], ["HTTP.CONNECTTIMEOUT"], "longest wait for a connection";
     Retries, "retries", Count, ["NCIRRUS_RETRIES"], [], "how often a request is tried again";
-    Scratch, "scratch", Path, ["NCIRRUS_SCRATCH"], [], "folder of files that are to be uploaded";
+    Scratch, "scratch", Path, ["NCIRRUS_SCRATCH"], [], "folder of files that are to be uploaded, and of what a copy cuts anew and memory has no room for";
     CacheFolder, "cache.folder", Path, ["NCIRRUS_CACHE"], [], "folder of arrays larger than memory";
     CacheSize, "cache.size", Size, ["NCIRRUS_CACHE_SIZE"], [], "bytes that a cache of remote objects may have in it";
     IndexCacheFolder, "index_cache.folder", Path, ["NCIRRUS_INDEX_CACHE"], [], "folder of headers and chunk indexes of remote datasets";

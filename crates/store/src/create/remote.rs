@@ -126,7 +126,7 @@ pub(super) fn scratch(
     clobber: Clobber,
     options: &StoreOptions,
 ) -> Result<Scratch> {
-    let folder = options.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = options.scratch_folder();
     Scratch::for_upload(&folder, store, object, clobber)
 }
 

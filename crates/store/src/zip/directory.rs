@@ -136,8 +136,11 @@ fn fault_of(header: &Header) -> Option<&'static str> {
     }
 }
 
-/// Whether a name stays below the root, on every platform.
+/// Whether a name stays below the root, on every platform. A backslash is a letter as any other where names of files may
+/// have it, but nowhere part of a way up.
 fn is_safe(name: &str) -> bool {
     let path = name.strip_suffix('/').unwrap_or(name);
-    !name.contains(['\\', '\0']) && path.split('/').all(key::is_name)
+    !name.contains('\0')
+        && path.split('/').all(key::is_name)
+        && !path.split(['/', '\\']).any(|part| part == "..")
 }

@@ -149,6 +149,14 @@ fn names_that_would_leave_the_store_are_skipped() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_backslash_is_a_letter_of_a_name() {
+    let store = open(Made::default().stored("a\\b/.zarray", b"{}").finish()).unwrap();
+    assert_eq!(whole(&store, "a\\b/.zarray").unwrap().as_deref(), Some(&b"{}"[..]));
+    assert!(store.warnings().is_empty());
+}
+
+#[test]
 fn overlapping_entries_are_refused() {
     let content = vec![0; 1000];
     let made = Made::default().stored("a", &content);

@@ -81,6 +81,30 @@ impl Task {
         self.describe(block, in_flight)
     }
 
+    /// All in one block.
+    pub(super) fn whole(&self) -> Cut {
+        let lens = self.shape.iter().enumerate().map(|(axis, _)| self.axis(axis));
+        let block = lens.map(|axis| axis.len.div_ceil(axis.cell).saturating_mul(axis.cell)).collect();
+        self.describe(block, 1)
+    }
+
+    /// The task of cutting the same array into blocks of whole chunks of the source that touch few cells of the target.
+    /// It begins where the first chunk does.
+    pub(super) fn turned(&self, memory: u64) -> Self {
+        let axes: Vec<Axis> = (0..self.shape.len()).map(|axis| self.axis(axis)).collect();
+        let lead = |axis: &Axis| axis.offset % axis.chunk;
+        let offset = |axis: &Axis| (axis.cell - lead(axis) % axis.cell) % axis.cell;
+        Self {
+            shape: axes.iter().map(|axis| axis.len.saturating_add(lead(axis))).collect(),
+            offset: axes.iter().map(offset).collect(),
+            source: axes.iter().map(|axis| axis.cell).collect(),
+            target: axes.iter().map(|axis| axis.chunk).collect(),
+            element: self.element,
+            memory,
+            comfort: 0,
+        }
+    }
+
     /// The figures of a cut.
     fn describe(&self, block: Vec<u64>, in_flight: u64) -> Cut {
         let axes =

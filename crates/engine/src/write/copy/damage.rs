@@ -1,6 +1,9 @@
 //! Chunks that cannot be decoded, in a copy that shall go on: their elements become fill.
 use super::Copying;
 use super::route::chunk_lengths;
+use crate::convert;
+use crate::write::boxes::for_each_run;
+use crate::write::cells::to_index;
 use ncirrus_layout::{Error, ErrorKind, Layout, Result, Source};
 use ncirrus_model::{Region, Values};
 
@@ -20,6 +23,8 @@ pub struct Skipped {
 /// Told of each part that was skipped.
 pub(super) type Tell<'a> = &'a (dyn Fn(Skipped) + Sync);
 
+/// Elements that are put in their places together.
+const ASSIGNED: usize = 1 << 16;
 /// Parts of a variable without chunks that are tried one by one.
 const PARTS: u64 = 1024;
 
@@ -49,6 +54,33 @@ impl Copying<'_> {
             }
         }
         Ok(read)
+    }
+
+    /// As [`read_around_damage`](Self::read_around_damage), all of it together.
+    pub(super) async fn read_whole_around_damage(&self, region: &Region, tell: Tell<'_>) -> Result<Values> {
+        let parts = self.read_around_damage(region, tell).await?;
+        let count = region.element_count().and_then(|count| usize::try_from(count).ok());
+        let count = count.ok_or_else(|| Error::limit("more elements than memory holds"))?;
+        let mut whole = self.source.source(self.from).await?.fill.repeat(count);
+        let shape: Vec<usize> = region.count.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
+        for (part, values) in parts {
+            let inside = |(start, first): (&u64, &u64)| to_index(start - first);
+            let start: Vec<usize> =
+                part.start.iter().zip(&region.start).map(inside).collect::<Result<_>>()?;
+            let lens: Vec<usize> = part.count.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
+            let (mut to, mut from) = (Vec::new(), Vec::new());
+            let mut done = Ok(());
+            for_each_run(&shape, &start, &lens, |run| {
+                to.extend((0..run.len).map(|k| run.outer + k * run.step));
+                from.extend(run.inner..run.inner + run.len);
+                if to.len() >= ASSIGNED && done.is_ok() {
+                    done = convert::assign(&mut whole, &to, &values, &from);
+                    (to.clear(), from.clear());
+                }
+            });
+            done.and_then(|()| convert::assign(&mut whole, &to, &values, &from))?;
+        }
+        Ok(whole)
     }
 
     /// Fill instead of what cannot be decoded.
@@ -132,7 +164,7 @@ impl Units {
 }
 
 /// Whether an error says that data are damaged, so that other data of the same variable may be sound.
-fn is_damage(error: &Error) -> bool {
+pub(super) fn is_damage(error: &Error) -> bool {
     error.kind() == ErrorKind::Malformed
 }
 

@@ -1,6 +1,7 @@
 //! A copy in figures, for people.
 use super::chunks::{Fate, Passing, requests};
 use super::route::{Boxes, Route};
+use super::spool::Spooled;
 use super::{Copying, Part};
 use ncirrus_layout::{Location, Result};
 use ncirrus_model::Region;
@@ -15,7 +16,8 @@ pub struct CopyPlan {
     pub shape: Vec<u64>,
     /// Bytes of what is copied, as values; `None` for elements of no fixed size.
     pub bytes: Option<u64>,
-    /// Blocks that are read and written one after the other; of chunks that pass through, as many as fit the memory.
+    /// Blocks that are read and written one after the other; of chunks that pass through, as many as fit the memory. With a
+    /// scratch file, slabs that are read.
     pub passes: u64,
     /// Shape of a block.
     pub block: Vec<u64>,
@@ -43,6 +45,12 @@ pub struct CopyPlan {
     pub decoded_most: u64,
     /// Chunks that are encoded and stored, besides those that pass through.
     pub written: u64,
+    /// Bytes of a scratch file, at most; 0 where none is needed.
+    pub scratch: u64,
+    /// Where it lies.
+    pub scratch_folder: String,
+    /// Why there is none, although chunks are decoded or fetched several times.
+    pub no_scratch: Option<&'static str>,
 }
 
 /// Chunks that are looked at.
@@ -68,7 +76,9 @@ impl Copying<'_> {
         }
         let route = self.route().await?;
         match &route {
-            Route::Blocks(cut) => {
+            Route::Spooled(how) => self.plan_spooled(how, &mut plan).await?,
+            Route::Blocks(cut, why_not) => {
+                plan.no_scratch = *why_not;
                 let target = self.writer.target_of(self.to).await?;
                 let grid = &target.encoding.grid;
                 let cells = self.shape.iter().enumerate().map(|(axis, len)| grid.cells_along(axis, *len));
@@ -90,6 +100,26 @@ impl Copying<'_> {
             Route::Chunks(passing) => self.plan_chunks(&route, passing, &mut plan).await?,
         }
         Ok(plan)
+    }
+
+    async fn plan_spooled(&self, how: &Spooled, plan: &mut CopyPlan) -> Result<()> {
+        plan.written = how.cell_count(&self.shape);
+        plan.in_flight = 2;
+        plan.memory = how.slab_bytes.saturating_mul(2);
+        plan.block = how.slab.iter().zip(&self.shape).map(|(slab, len)| *slab.min(len)).collect();
+        plan.chunks = self.chunk_count().await?;
+        plan.decoded_most = how.outer.most;
+        (plan.scratch, plan.scratch_folder) = (how.file_bytes, how.folder.display().to_string());
+        for whole in Boxes::new(&self.shape, &how.outer.block) {
+            for slab in how.slabs(&whole) {
+                plan.passes += 1;
+                if plan.counted < BLOCKS && plan.decoded + plan.missing < COUNTED {
+                    plan.counted += 1;
+                    self.plan_block(&slab, plan).await?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Chunks of the source that the selection touches; 0 where it is not chunked.
@@ -167,6 +197,10 @@ impl CopyPlan {
             total.in_flight = total.in_flight.max(plan.in_flight);
             total.memory = total.memory.max(plan.memory);
             total.decoded_most = total.decoded_most.max(plan.decoded_most);
+            total.scratch = total.scratch.max(plan.scratch);
+            if plan.scratch > 0 {
+                total.scratch_folder.clone_from(&plan.scratch_folder);
+            }
             for (sum, number) in [
                 (&mut total.passes, plan.passes),
                 (&mut total.counted, plan.counted),
@@ -198,13 +232,23 @@ impl fmt::Display for CopyPlan {
         }
         write!(f, "  passes      {}", self.passes)?;
         if !self.block.is_empty() {
-            let unit = if self.passed > 0 { "chunks" } else { "blocks" };
+            let unit = match (self.passed, self.scratch) {
+                (0, 0) => "blocks",
+                (0, _) => "slabs",
+                _ => "chunks",
+            };
             write!(f, ", {unit} of {:?}", self.block)?;
         }
         if self.in_flight > 1 {
             write!(f, ", one read while another is written")?;
         }
         writeln!(f, "\n  memory      {} bytes at once", self.memory)?;
+        if self.scratch > 0 {
+            writeln!(f, "  scratch     a file of {} bytes in {}", self.scratch, self.scratch_folder)?;
+        }
+        if let Some(why) = self.no_scratch {
+            writeln!(f, "  no scratch  {why}")?;
+        }
         if self.counted < self.passes {
             writeln!(f, "  counted     the first {} passes", self.counted)?;
         }

@@ -1,6 +1,7 @@
 //! Which way a copy takes: chunks as they are, or values in blocks.
 use super::blocks::{Cut, Task};
 use super::chunks::Passing;
+use super::spool::Spooled;
 use super::{Copying, Part};
 use ncirrus_codec::{ChunkInfo, Element, names};
 use ncirrus_layout::{Cells, ChunkGrid, Edge, Layout, Result, Source, StoredType};
@@ -9,8 +10,10 @@ use std::sync::Arc;
 
 /// Which way a copy takes.
 pub(super) enum Route {
-    /// Values, block by block.
-    Blocks(Cut),
+    /// Values, block by block; and why a scratch file does not help where it should.
+    Blocks(Cut, Option<&'static str>),
+    /// By way of a scratch file.
+    Spooled(Box<Spooled>),
     /// Chunk by chunk; those that can pass through do.
     Chunks(Passing),
 }
@@ -19,7 +22,8 @@ impl Route {
     /// What is copied at once, in row-major order.
     pub(super) fn parts<'a>(&'a self, shape: &'a [u64]) -> Box<dyn Iterator<Item = Part> + Send + 'a> {
         match self {
-            Self::Blocks(cut) => Box::new(Boxes::new(shape, &cut.block).map(Part::Block)),
+            Self::Blocks(cut, _) => Box::new(Boxes::new(shape, &cut.block).map(Part::Block)),
+            Self::Spooled(_) => Box::new(std::iter::empty()),
             Self::Chunks(passing) => {
                 let mut boxes = Boxes::new(shape, &passing.chunk);
                 Box::new(std::iter::from_fn(move || {
@@ -36,8 +40,8 @@ impl Route {
     /// Whether the next part is read while one is written.
     pub(super) fn overlaps(&self) -> bool {
         match self {
-            Self::Blocks(cut) => cut.in_flight > 1,
-            Self::Chunks(_) => true,
+            Self::Blocks(cut, _) => cut.in_flight > 1,
+            Self::Chunks(_) | Self::Spooled(_) => true,
         }
     }
 }
@@ -54,13 +58,17 @@ impl Copying<'_> {
     pub(super) async fn route(&self) -> Result<Route> {
         let source = self.source.source(self.from).await?;
         // What passes through is not decoded: nothing would be known of its damage.
-        if self.skipped.is_some() {
-            return Ok(Route::Blocks(self.task(&source).await?.cut()));
+        if self.skipped.is_none()
+            && let Some(passing) = self.passing(&source).await?
+        {
+            return Ok(Route::Chunks(passing));
         }
-        match self.passing(&source).await? {
-            Some(passing) => Ok(Route::Chunks(passing)),
-            None => Ok(Route::Blocks(self.task(&source).await?.cut())),
-        }
+        let task = self.task(&source).await?;
+        let cut = task.cut();
+        Ok(match self.spooled(&source, &task, &cut).await? {
+            Ok(spooled) => Route::Spooled(Box::new(spooled)),
+            Err(why_not) => Route::Blocks(cut, why_not),
+        })
     }
 
     async fn task(&self, source: &Source) -> Result<Task> {
@@ -93,8 +101,15 @@ impl Copying<'_> {
         })
     }
 
+    /// Whether elements are numbers of one type in both.
+    pub(super) fn is_same_number(&self) -> bool {
+        let (from, to) = (self.source.model(), self.writer.model());
+        let base = |model: &ncirrus_model::Model, var| model.base_atomic(model.variable(var)?.ty);
+        base(&from, self.from).is_some_and(|from| base(&to, self.to) == Some(from))
+    }
+
     /// Bytes of an element in the type of the destination, when that is another one.
-    fn cast_len(&self) -> u64 {
+    pub(super) fn cast_len(&self) -> u64 {
         let (from, to) = (self.source.model(), self.writer.model());
         let base = |model: &ncirrus_model::Model, var| model.base_atomic(model.variable(var)?.ty);
         let wanted = base(&to, self.to).filter(|wanted| base(&from, self.from) != Some(*wanted));
@@ -166,6 +181,14 @@ pub(super) fn chunk_lengths(source: &Source, element: u64) -> Option<Vec<u64>> {
             Some(lengths)
         }
         Layout::Mosaic { .. } | Layout::Query { .. } => None,
+    }
+}
+
+/// The chunks of a source; regular ones of these lengths where it has none.
+pub(super) fn chunk_grid(source: &Source, lens: &[u64]) -> ChunkGrid {
+    match &source.layout {
+        Layout::Grid { grid, .. } => grid.clone(),
+        _ => ChunkGrid::Regular(lens.iter().map(|len| (*len).max(1)).collect()),
     }
 }
 

@@ -112,18 +112,6 @@ fn where_memory_allows_no_chunk_is_decoded_twice() {
 }
 
 #[test]
-fn in_little_memory_chunks_are_decoded_more_than_once_as_the_plan_says() {
-    let plan = copied_as_planned(1 << 10, &[40, 2]);
-    assert!(plan.memory <= 1 << 10, "{plan}");
-    assert!(plan.decoded > 14 * 17 && plan.decoded_most == 2, "{plan}");
-    let text = plan.to_string();
-    assert!(
-        text.contains(&format!("decodes     {} for 238 chunks, each at most 2 times", plan.decoded)),
-        "{text}"
-    );
-}
-
-#[test]
 fn chunks_that_were_never_written_are_left_out() {
     let from = place(false);
     let writer = from.create();

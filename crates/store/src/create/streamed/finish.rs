@@ -39,7 +39,7 @@ pub(in crate::create) fn start(
     let upload = store.multipart(object)?;
     let sizes = upload.part_size().map_or_else(Sizes::default, Sizes::of);
     let turns = Arc::new(Semaphore::new(upload.at_once().unwrap_or(AT_ONCE)));
-    let folder = || options.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = || options.scratch_folder();
     let stream = Stream {
         object: object.clone(),
         upload,

@@ -1,4 +1,5 @@
 //! Which stored values are missing.
+use super::Packing;
 use crate::convert::cast_to_nearest;
 use ncirrus_layout::Result;
 use ncirrus_model::{Atomic, Attributes, Values, default_fill};
@@ -8,9 +9,20 @@ use ncirrus_model::{Atomic, Attributes, Values, default_fill};
 pub(super) struct Mask {
     /// Values of the type.
     equal: Values,
-    least: Option<f64>,
-    most: Option<f64>,
+    least: Option<Limit>,
+    most: Option<Limit>,
 }
+
+/// An end of the valid range.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Limit {
+    value: f64,
+    /// How stored numbers are unpacked before they are compared, where the limit is of the unpacked ones.
+    unpacking: Option<Packing>,
+}
+
+/// By how much of itself an unpacked number may exceed a limit: both are rounded to float often enough.
+const ROUNDING: f64 = 1e-6;
 
 impl Mask {
     /// What the attributes of a variable say: its fill value (the type's own where it has none, but not of bytes), its
@@ -27,8 +39,12 @@ impl Mask {
             add(&mut equal, &missing.values, ty)?;
         }
         let bound = |name: &str, range: usize| {
-            let one = attributes.find(name).and_then(|attribute| number(&attribute.values, 0, ty));
-            let range = || attributes.find("valid_range").and_then(|both| number(&both.values, range, ty));
+            let one =
+                attributes.find(name).and_then(|attribute| Limit::new(&attribute.values, 0, ty, attributes));
+            let range = || {
+                let both = attributes.find("valid_range")?;
+                Limit::new(&both.values, range, ty, attributes)
+            };
             one.or_else(range)
         };
         Ok(Self { equal, least: bound("valid_min", 0), most: bound("valid_max", 1) })
@@ -63,14 +79,58 @@ impl Mask {
             masked.resize(values.len(), false);
             for (at, masked) in masked.iter_mut().enumerate() {
                 let value = values.number(at);
-                let below = self.least.zip(value).is_some_and(|(least, value)| value < least);
-                let above = self.most.zip(value).is_some_and(|(most, value)| value > most);
+                let below = self.least.zip(value).is_some_and(|(least, value)| least.excess(value) < 0.0);
+                let above = self.most.zip(value).is_some_and(|(most, value)| most.excess(value) > 0.0);
                 *masked |= below || above;
             }
         }
         masked
     }
 }
+
+impl Limit {
+    fn new(values: &Values, at: usize, ty: Atomic, attributes: &Attributes) -> Option<Self> {
+        let unpacking = Packing::of(attributes).filter(|_| is_of_unpacked(values, ty, attributes));
+        let value = number(values, at, ty)?;
+        // A float that stands for the same decimal number is not beyond it.
+        let is_rounded =
+            ty == Atomic::Float && values.atomic() == Some(Atomic::Double) && unpacking.is_none();
+        #[expect(clippy::cast_possible_truncation, reason = "rounded as the stored numbers are")]
+        let value = if is_rounded { f64::from(value as f32) } else { value };
+        Some(Self { value, unpacking })
+    }
+
+    /// By how much a stored number is above the limit; less than 0 when it is below.
+    fn excess(self, stored: f64) -> f64 {
+        let Some(Packing { scale, offset }) = self.unpacking else { return stored - self.value };
+        let unpacked = stored * scale + offset;
+        let excess = unpacked - self.value;
+        let is_rounding = excess.abs() <= ROUNDING * unpacked.abs().max(self.value.abs()).max(offset.abs());
+        if is_rounding { 0.0 } else { excess }
+    }
+}
+
+/// Whether a valid range is one of unpacked numbers (the netCDF User Guide's rule): its type is wider than that of the
+/// stored ones, and that of the packing, or a floating one where integers are stored.
+fn is_of_unpacked(range: &Values, stored: Atomic, attributes: &Attributes) -> bool {
+    let width = |atomic: Atomic| WIDTHS.iter().position(|types| types.contains(&atomic));
+    let Some(own) = range.atomic() else { return false };
+    let packing = ["scale_factor", "add_offset"].into_iter().filter_map(|name| attributes.find(name));
+    let packing =
+        packing.filter_map(|attribute| attribute.values.atomic()).max_by_key(|atomic| width(*atomic));
+    let is_float = |atomic: Atomic| matches!(atomic, Atomic::Float | Atomic::Double);
+    width(own) > width(stored) && (Some(own) == packing || (is_float(own) && !is_float(stored)))
+}
+
+/// Types, from narrow to wide; those that differ in their sign alone are of one width.
+const WIDTHS: [&[Atomic]; 6] = [
+    &[Atomic::Byte, Atomic::UByte, Atomic::Char],
+    &[Atomic::Short, Atomic::UShort],
+    &[Atomic::Int, Atomic::UInt],
+    &[Atomic::Int64, Atomic::UInt64],
+    &[Atomic::Float],
+    &[Atomic::Double],
+];
 
 fn is_nan(one: &Values) -> bool {
     one.number(0).is_some_and(f64::is_nan)

@@ -73,6 +73,42 @@ fn what_a_fragment_calls_missing_becomes_the_missing_value() {
 }
 
 #[test]
+fn a_valid_range_may_be_one_of_unpacked_values() {
+    let whole = whole(&[], Values::Double(vec![-1.0]));
+    let float = |value: f32| Values::Float(vec![value]);
+    let stored = || Values::Short(vec![-9000, 0, 9000, 9001]);
+    let unpacked = |missing: &[usize]| {
+        let numbers = [-9000.0, 0.0, 9000.0, 9001.0].map(|number| number * f64::from(0.01f32));
+        Ok(Values::Double((0..4).map(|at| if missing.contains(&at) { -1.0 } else { numbers[at] }).collect()))
+    };
+    let packed = ("scale_factor", float(0.01));
+    // Latitudes as the ARM programme writes them.
+    let list = [packed.clone(), ("valid_min", float(-90.0)), ("valid_max", float(90.0))];
+    assert_eq!(whole.takes(stored(), &list), unpacked(&[3]));
+    let list = [packed.clone(), ("valid_range", Values::Double(vec![-89.0, 90.0]))];
+    assert_eq!(whole.takes(stored(), &list), unpacked(&[0, 3]));
+    // Of the stored type, or a wider integer that is not the packing's type: of stored values.
+    let list = [packed.clone(), ("valid_max", Values::Short(vec![100]))];
+    assert_eq!(whole.takes(stored(), &list), unpacked(&[2, 3]));
+    let list = [packed, ("valid_max", Values::Int(vec![9000]))];
+    assert_eq!(whole.takes(stored(), &list), unpacked(&[3]));
+    // Without packing there is nothing to unpack.
+    let plain = whole.takes(stored(), &[("valid_max", float(9000.0))]);
+    assert_eq!(plain, Ok(Values::Double(vec![-9000.0, 0.0, 9000.0, -1.0])));
+    // Packed floats with limits of the packing's type.
+    let list = [("scale_factor", Values::Double(vec![10.0])), ("valid_max", Values::Double(vec![15.0]))];
+    assert_eq!(whole.takes(float(1.5), &list), Ok(Values::Double(vec![15.0])));
+    assert_eq!(whole.takes(float(2.0), &list), Ok(Values::Double(vec![-1.0])));
+}
+
+#[test]
+fn a_limit_in_double_is_that_of_the_float_that_stands_for_it() {
+    let whole = whole(&[], Values::Float(vec![-1.0]));
+    let list = [("valid_max", Values::Double(vec![0.1]))];
+    assert_eq!(whole.takes(Values::Float(vec![0.1, 0.100_001]), &list), Ok(Values::Float(vec![0.1, -1.0])));
+}
+
+#[test]
 fn the_fill_value_of_the_type_is_missing_but_not_of_bytes() {
     let whole = whole(&[], Values::Short(vec![-1]));
     assert_eq!(whole.takes(Values::Float(vec![FILL, 2.0]), &[]), Ok(Values::Short(vec![-1, 2])));

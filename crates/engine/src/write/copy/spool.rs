@@ -1,0 +1,232 @@
+//! Copies whose blocks do not fit the memory, by way of a scratch file (`docs/design/008-rechunking.md`).
+//!
+//! The source is read once, in slabs of whole chunks. Each slab is cut along the cells of the target, and its pieces go to
+//! the file, one after the other in the order of their cells, as the target stores their elements. Then cell after cell is
+//! put together from its pieces and encoded once. Where a piece lies is arithmetic: there is no table.
+mod drain;
+mod fill;
+mod slabs;
+
+use super::blocks::{Cut, Task};
+use super::route::{Boxes, chunk_grid};
+use super::{Copied, Copying};
+use crate::convert::Copier;
+use crate::write::lock;
+use crate::write::target::Target;
+use ncirrus_layout::{ChunkGrid, Layout, Result, Source};
+use ncirrus_model::Region;
+use ncirrus_store::ScratchFile;
+use slabs::{CellBox, Slabs};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+/// How a copy goes through a scratch file.
+pub(super) struct Spooled {
+    /// Boxes of what is copied that go through the file one after the other; one, where there is room for all.
+    pub(super) outer: Cut,
+    /// Lengths of a slab, at most.
+    pub(super) slab: Vec<u64>,
+    /// Bytes that a slab takes in memory.
+    pub(super) slab_bytes: u64,
+    /// Bytes that the file takes at most.
+    pub(super) file_bytes: u64,
+    /// Where it lies.
+    pub(super) folder: PathBuf,
+    target: Arc<Target>,
+    /// Lengths of the target's cells.
+    cell: Vec<u64>,
+    /// Bytes of an element, as the target stores it.
+    element: usize,
+    /// Chunks of the source, and where what is copied begins among them.
+    chunks: ChunkGrid,
+    offset: Vec<u64>,
+    /// Bytes of an element in memory, and how it is stored, when that is all that happens to it.
+    native: Option<(usize, Copier)>,
+    /// Whether cells can be left out of which nothing was ever written.
+    sparse: bool,
+    /// Bytes of cells that are put together at once.
+    window: u64,
+}
+
+/// One box on its way through the file.
+struct Spool<'a> {
+    how: &'a Spooled,
+    file: &'a ScratchFile,
+    /// The box.
+    whole: Region,
+    slabs: Slabs,
+    /// The target's cells in the box.
+    cells: CellBox,
+    /// What was written of the source, where that counts.
+    written: Option<Mutex<Written>>,
+}
+
+/// What was written of the source.
+struct Written {
+    /// Of slabs, whether anything was.
+    slabs: Vec<bool>,
+    /// Of cells, one bit each.
+    cells: Vec<u64>,
+}
+
+/// Buffers that are used again.
+#[derive(Default)]
+struct Buffers(Mutex<Vec<Vec<u8>>>);
+
+/// Chunks that may be decoded again, one of so many, before the scratch file is worth its while.
+const REPEATED: u64 = 8;
+/// Bytes that are gathered before they are written to the file.
+const GATHERED: usize = 1 << 20;
+/// Bytes of a slab, at most.
+const LARGEST_SLAB: u64 = 256 << 20;
+
+impl Copying<'_> {
+    /// How the copy goes through a scratch file, where blocks decode or fetch too much more than once; else why it does not,
+    /// unless blocks do just as well.
+    pub(super) async fn spooled(
+        &self,
+        source: &Source,
+        task: &Task,
+        blocks: &Cut,
+    ) -> Result<std::result::Result<Spooled, Option<&'static str>>> {
+        let repeated = blocks.touched.saturating_sub(blocks.chunks);
+        if repeated.saturating_mul(REPEATED) <= blocks.chunks || !self.repeats_cost(source) {
+            return Ok(Err(None));
+        }
+        let target = self.writer.target_of(self.to).await?;
+        let (source_model, model) = (self.source.model(), self.writer.model());
+        let variable = source_model.variable(self.from);
+        let native = variable.and_then(|variable| source_model.packed_len(variable.ty));
+        let (Some(element), Some(native)) =
+            (target.element, native.and_then(|len| usize::try_from(len).ok()))
+        else {
+            return Ok(Err(Some("elements have no fixed size")));
+        };
+        let (ChunkGrid::Regular(cell), Some(region)) = (&target.encoding.grid, self.selection.as_region())
+        else {
+            return Ok(Err(Some("chunks have different lengths")));
+        };
+        if model.shape(self.to).iter().zip(&self.shape).any(|(there, len)| there > len) {
+            return Ok(Err(Some("the variable is longer already")));
+        }
+        let shared = &self.writer.session.shared;
+        let folder = shared.stores.scratch_folder();
+        let all = Task { element: element as u64, memory: u64::MAX, comfort: 0, ..task.clone() };
+        let room = ScratchFile::room(&folder).map_or(u64::MAX, |room| room / 16 * 15);
+        let outer = match all.whole() {
+            whole if whole.block_bytes <= room => whole,
+            _ => Task { memory: room, ..all }.cut(),
+        };
+        if outer.touched >= blocks.touched || outer.block_bytes > room {
+            return Ok(Err(Some("the folder of the setting scratch has no room")));
+        }
+        let gathering = (GATHERED * shared.pool.current_num_threads()) as u64;
+        let room = (task.memory.saturating_sub(gathering.min(task.memory / 4)) / 2).min(LARGEST_SLAB);
+        let slabs = task.turned(room).cut();
+        let is_plain = self.quantize.is_none() && self.is_same_number();
+        let copier = target.copier.filter(|copier| is_plain && copier.native_len() == native);
+        Ok(Ok(Spooled {
+            file_bytes: outer.block_bytes,
+            outer,
+            slab_bytes: slabs.block_bytes,
+            slab: slabs.block,
+            folder,
+            cell: cell.clone(),
+            element,
+            chunks: chunk_grid(source, &task.source),
+            offset: region.start,
+            native: copier.map(|copier| (native, copier)),
+            sparse: self.leaves_out_fill(source, &target),
+            window: (shared.memory / 8) as u64,
+            target,
+        }))
+    }
+
+    /// Whether it costs more than a look at the same bytes to read a chunk again.
+    fn repeats_cost(&self, source: &Source) -> bool {
+        let is_far = self.source.store().local().is_none();
+        is_far || matches!(&source.layout, Layout::Grid { codecs, .. } if !codecs.is_empty())
+    }
+
+    /// Whether cells can be left out of which nothing was ever written.
+    fn leaves_out_fill(&self, source: &Source, target: &Target) -> bool {
+        let fills = (source.fill.as_bytes(), target.encoding.fill.as_bytes());
+        self.cast_len() == 0
+            && self.quantize.is_none()
+            && matches!(source.layout, Layout::Grid { .. })
+            && source.extent == self.source.model().shape(self.from)
+            && fills.0.is_some()
+            && fills.0 == fills.1
+            && self.writer.reads_unwritten_as_fill(self.to)
+    }
+
+    /// Copies by way of a scratch file.
+    pub(super) async fn run_spooled(&self, how: &Spooled, progress: &(dyn Fn(u64) + Sync)) -> Result<Copied> {
+        let file = ScratchFile::create(&how.folder)?;
+        self.writer.grow_to(self.to, &self.shape).await?;
+        let mut copied = Copied::default();
+        for whole in Boxes::new(&self.shape, &how.outer.block) {
+            let spool = Spool::new(how, &file, whole);
+            let elements = spool.whole.element_count().unwrap_or(0);
+            copied.out_of_range += self.fill(&spool, progress).await?;
+            self.drain(&spool, progress).await?;
+            copied.elements += elements;
+        }
+        Ok(copied)
+    }
+}
+
+impl Spooled {
+    /// The slabs of a box, in row-major order.
+    pub(super) fn slabs(&self, whole: &Region) -> impl Iterator<Item = Region> {
+        Slabs::new(whole, &self.slab, &self.chunks, &self.offset).into_regions()
+    }
+
+    /// Cells of the target.
+    pub(super) fn cell_count(&self, shape: &[u64]) -> u64 {
+        CellBox::new(&Region::all(shape), &self.cell).count()
+    }
+}
+
+impl<'a> Spool<'a> {
+    fn new(how: &'a Spooled, file: &'a ScratchFile, whole: Region) -> Self {
+        let slabs = Slabs::new(&whole, &how.slab, &how.chunks, &how.offset);
+        let cells = CellBox::new(&whole, &how.cell);
+        let written = how.sparse.then(|| {
+            let words = usize::try_from(cells.count().div_ceil(64)).unwrap_or(usize::MAX);
+            Mutex::new(Written { slabs: vec![false; slabs.count()], cells: vec![0; words] })
+        });
+        Self { how, file, whole, slabs, cells, written }
+    }
+}
+
+impl Written {
+    fn mark_cell(&mut self, cell: u64) {
+        let word = usize::try_from(cell / 64).ok().and_then(|word| self.cells.get_mut(word));
+        if let Some(word) = word {
+            *word |= 1 << (cell % 64);
+        }
+    }
+
+    fn has_cell(&self, cell: u64) -> bool {
+        let word = usize::try_from(cell / 64).ok().and_then(|word| self.cells.get(word));
+        word.is_none_or(|word| word >> (cell % 64) & 1 == 1)
+    }
+}
+
+impl Buffers {
+    /// A buffer of that length, which holds anything.
+    fn take(&self, len: usize) -> Vec<u8> {
+        let mut buffer = lock(&self.0).pop().unwrap_or_default();
+        if buffer.capacity() < len {
+            // Fresh pages come zeroed from the system.
+            buffer = vec![0; len];
+        }
+        buffer.resize(len, 0);
+        buffer
+    }
+
+    fn give_back(&self, buffer: Vec<u8>) {
+        lock(&self.0).push(buffer);
+    }
+}

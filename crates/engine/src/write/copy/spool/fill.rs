@@ -1,0 +1,271 @@
+//! Slabs of the source go to the scratch file, cut along the cells of the target.
+use super::slabs::{CellBox, cell_region};
+use super::{Buffers, GATHERED, Spool};
+use crate::read::Report;
+use crate::session::Missing;
+use crate::write::boxes::elements_before;
+use crate::write::cells::to_index;
+use crate::write::copy::damage::is_damage;
+use crate::write::copy::{Copying, both};
+use crate::write::lock;
+use crate::write::rows::Data;
+use ncirrus_layout::{ChunkGrid, Error, Result};
+use ncirrus_model::{Region, Values};
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// A slab that was read.
+struct Slab {
+    place: Vec<usize>,
+    region: Region,
+    elements: Elements,
+    report: Report,
+}
+
+enum Elements {
+    /// Numbers in the machine's byte order, in a buffer that is used again.
+    Native(Vec<u8>),
+    Values(Values),
+}
+
+/// What one thread gathers and writes.
+enum Job {
+    /// The pieces of cells of these numbers, which follow each other in the file.
+    Pieces(Range<u64>),
+    /// A part of a piece that is large by itself, and how many elements lie before it.
+    Part(Region, u64),
+}
+
+impl Copying<'_> {
+    /// Reads a box and puts it into the file, which is half of the way. Tells how many elements were outside the range of their new type.
+    pub(super) async fn fill(&self, spool: &Spool<'_>, progress: &(dyn Fn(u64) + Sync)) -> Result<u64> {
+        let buffers = Buffers::default();
+        let mut places = spool.slabs.touched(&spool.whole);
+        let (mut out_of_range, mut done) = (0, 0);
+        let mut next = self.read_slab(spool, &buffers, places.next()).await?;
+        while let Some(slab) = next.take() {
+            let elements = slab.region.element_count().unwrap_or(0);
+            let spill = async { self.spill(spool, &buffers, slab) };
+            let (read, spilt) = both::both(self.read_slab(spool, &buffers, places.next()), spill).await?;
+            out_of_range += spilt?;
+            progress((done + elements) / 2 - done / 2);
+            done += elements;
+            next = read?;
+        }
+        Ok(out_of_range)
+    }
+
+    async fn read_slab(
+        &self,
+        spool: &Spool<'_>,
+        buffers: &Buffers,
+        place: Option<Vec<usize>>,
+    ) -> Result<Option<Slab>> {
+        let Some(place) = place else { return Ok(None) };
+        let region = spool.slabs.region(&place);
+        let read = self.try_slab(spool, buffers, &region).await;
+        let (elements, report) = match (read, self.skipped) {
+            (Err(error), Some(tell)) if is_damage(&error) => {
+                let values = self.read_whole_around_damage(&region, tell).await?;
+                (Elements::Values(values), Report::default())
+            }
+            (read, _) => read?,
+        };
+        Ok(Some(Slab { place, region, elements, report }))
+    }
+
+    async fn try_slab(
+        &self,
+        spool: &Spool<'_>,
+        buffers: &Buffers,
+        region: &Region,
+    ) -> Result<(Elements, Report)> {
+        let selection = self.part_of_selection(region);
+        let missing = match self.source.session().shared.missing {
+            Missing::Fill if spool.written.is_some() => Missing::Report,
+            choice => choice,
+        };
+        let Some((native, _)) = spool.how.native else {
+            let (values, report) = self.source.read_reported(self.from, &selection, missing).await?;
+            return Ok((Elements::Values(values), report));
+        };
+        let len = region.element_count().and_then(|count| count.checked_mul(native as u64));
+        let mut buffer = buffers.take(to_index(len.unwrap_or(u64::MAX))?);
+        let report = self.source.read_into_reported(self.from, &selection, &mut buffer, missing).await?;
+        Ok((Elements::Native(buffer), report))
+    }
+
+    /// Puts a slab into the file, unless nothing of it was ever written.
+    fn spill(&self, spool: &Spool<'_>, buffers: &Buffers, slab: Slab) -> Result<u64> {
+        let Slab { place, region, elements, report } = slab;
+        if !spool.note_written(&place, &region, &report) {
+            if let Elements::Native(buffer) = elements {
+                buffers.give_back(buffer);
+            }
+            return Ok(0);
+        }
+        match (elements, spool.how.native) {
+            (Elements::Native(buffer), Some((_, copier))) => {
+                self.put_pieces(spool, &region, &Data::Native(&buffer, copier))?;
+                buffers.give_back(buffer);
+                Ok(0)
+            }
+            (Elements::Native(_), None) => Err(Error::internal("numbers of an unknown kind")),
+            (Elements::Values(values), _) => {
+                let (values, out_of_range) = self.prepared(&region, values)?;
+                let data = Data::new(&self.writer.model(), &spool.how.target, &values)?;
+                self.put_pieces(spool, &region, &data)?;
+                Ok(out_of_range)
+            }
+        }
+    }
+
+    fn put_pieces(&self, spool: &Spool<'_>, slab: &Region, data: &Data<'_>) -> Result<()> {
+        let shape: Vec<usize> = slab.count.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
+        let element = spool.how.element;
+        let base = elements_before(slab, &spool.whole);
+        let cells = CellBox::new(slab, &spool.how.cell);
+        let put = |part: &Region, gathered: &mut Vec<u8>| -> Result<()> {
+            let inside = |(start, first): (&u64, &u64)| to_index(start - first);
+            let start: Vec<usize> = part.start.iter().zip(&slab.start).map(inside).collect::<Result<_>>()?;
+            let count: Vec<usize> = part.count.iter().map(|len| to_index(*len)).collect::<Result<_>>()?;
+            let (from, len) = (gathered.len(), count.iter().product::<usize>() * element);
+            gathered.resize(from + len, 0);
+            data.cut((&shape, &start, &count), element, gathered.get_mut(from..).unwrap_or_default());
+            Ok(())
+        };
+        let jobs = spool.jobs(slab, &cells);
+        self.writer.session.shared.for_each(jobs, usize::MAX, |job, worker| {
+            let gathered = &mut worker.encoded;
+            gathered.clear();
+            let first = match job {
+                Job::Part(part, before) => {
+                    put(&part, gathered)?;
+                    before
+                }
+                Job::Pieces(numbers) => {
+                    let mut first = None;
+                    for number in numbers {
+                        let Some(piece) = spool.piece(&cells.cell(number), slab) else { continue };
+                        first.get_or_insert_with(|| elements_before(&piece, slab));
+                        put(&piece, gathered)?;
+                    }
+                    first.unwrap_or(0)
+                }
+            };
+            spool.file.write_at((base + first).saturating_mul(element as u64), gathered)
+        })
+    }
+}
+
+impl Spool<'_> {
+    /// The elements that a cell and a slab share.
+    pub(super) fn piece(&self, cell: &[u64], slab: &Region) -> Option<Region> {
+        let region = cell_region(cell, &self.how.cell).intersect(slab);
+        region.or_else(|| cell.is_empty().then(|| Region::all(&[])))
+    }
+
+    /// The work on a slab, in parts of about the same size.
+    fn jobs(&self, slab: &Region, cells: &CellBox) -> Vec<Job> {
+        let lens = slab.count.iter().zip(&self.how.cell).map(|(len, cell)| *len.min(cell));
+        let largest = lens.fold(self.how.element as u64, u64::saturating_mul).max(1);
+        let (gathered, mut jobs) = (GATHERED as u64, Vec::new());
+        if largest <= gathered {
+            let step = gathered / largest;
+            let mut at = 0;
+            while at < cells.count() {
+                jobs.push(Job::Pieces(at..(at + step).min(cells.count())));
+                at += step;
+            }
+            return jobs;
+        }
+        for number in 0..cells.count() {
+            let Some(piece) = self.piece(&cells.cell(number), slab) else { continue };
+            let before = elements_before(&piece, slab);
+            for part in rows_of(&piece, (gathered / self.how.element as u64).max(1)) {
+                let inside = elements_before(&part, &piece);
+                jobs.push(Job::Part(part, before + inside));
+            }
+        }
+        jobs
+    }
+
+    /// Notes of which cells something was written; `false` when nothing of the slab was.
+    fn note_written(&self, place: &[usize], slab: &Region, report: &Report) -> bool {
+        let Some(written) = &self.written else { return true };
+        let how = self.how;
+        let missing: HashSet<&[u64]> = report.missing.iter().map(Vec::as_slice).collect();
+        let all_listed = missing.len() as u64 == report.missing_count;
+        let chunk_is_missing = |chunk: &Vec<u64>| all_listed && missing.contains(chunk.as_slice());
+        let cells = CellBox::new(slab, &how.cell);
+        let mut written = lock(written);
+        let mut any = false;
+        for number in 0..cells.count() {
+            let cell = cells.cell(number);
+            let Some(piece) = self.piece(&cell, slab) else { continue };
+            if missing.is_empty() || !chunks_of(&piece, &how.chunks, &how.offset).iter().all(chunk_is_missing)
+            {
+                written.mark_cell(self.cells.number(&cell));
+                any = true;
+            }
+        }
+        if let Some(slot) = written.slabs.get_mut(self.slabs.number(place)) {
+            *slot = any;
+        }
+        any
+    }
+}
+
+/// The chunks that a box touches, which begins at `offset` among them.
+fn chunks_of(region: &Region, chunks: &ChunkGrid, offset: &[u64]) -> Vec<Vec<u64>> {
+    let mut list = vec![Vec::new()];
+    for (axis, ((start, count), offset)) in region.start.iter().zip(&region.count).zip(offset).enumerate() {
+        let first = chunks.cell_at(axis, start + offset).unwrap_or(u64::MAX);
+        let last = chunks.cell_at(axis, start + offset + count.saturating_sub(1)).unwrap_or(u64::MAX);
+        list = list
+            .iter()
+            .flat_map(|chunk: &Vec<u64>| (first..=last).map(|at| [chunk.as_slice(), &[at]].concat()))
+            .collect();
+    }
+    list
+}
+
+/// A box in parts of at most so many elements, or one, which follow each other in row-major order.
+fn rows_of(region: &Region, most: u64) -> Vec<Region> {
+    let (mut parts, mut rest) = (Vec::new(), vec![region.clone()]);
+    while let Some(part) = rest.pop() {
+        let axis = part.count.iter().position(|len| *len > 1);
+        let Some(axis) = axis.filter(|_| part.element_count().is_none_or(|count| count > most)) else {
+            parts.push(part);
+            continue;
+        };
+        let row = part.count.iter().skip(axis + 1).fold(1, |all: u64, len| all.saturating_mul(*len));
+        let rows = (most / row).clamp(1, part.count[axis] - 1);
+        let (mut first, mut second) = (part.clone(), part);
+        first.count[axis] = rows;
+        second.start[axis] += rows;
+        second.count[axis] -= rows;
+        rest.extend([second, first]);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_piece_follow_each_other() {
+        let piece = Region { start: vec![7, 0, 3], count: vec![3, 5, 4] };
+        for most in [1, 3, 4, 7, 20, 33, 60, 99] {
+            let mut before = 0;
+            for part in rows_of(&piece, most) {
+                assert_eq!(elements_before(&part, &piece), before);
+                let count = part.element_count().unwrap();
+                assert!(count <= most);
+                before += count;
+            }
+            assert_eq!(before, 60);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Whole cells whose elements come from elsewhere, as they are stored.
+use super::Writer;
+use super::rivals::Guarded;
+use super::stage::{Held, Key};
+use super::store::Late;
+use super::target::Target;
+use ncirrus_layout::{Cells, Error, Result, Work};
+use ncirrus_model::VarId;
+
+/// Puts all elements of one of several cells that are inside of the array into the elements of the whole cell.
+pub(super) type Elements<'a> = &'a (dyn Fn(usize, &mut [u8]) -> Result<()> + Sync);
+
+/// A locked cell and its place in the list.
+struct Job {
+    at: usize,
+    held: Held,
+}
+
+impl Writer {
+    /// Encodes and stores whole cells of a variable. What was written of them before is replaced. The variable does not
+    /// grow: each cell has elements inside of it.
+    ///
+    /// # Errors
+    /// What `elements` fails with, `Unsupported` for elements of no fixed size, else what encoding or putting fails with.
+    pub(super) async fn write_cells(&self, var: VarId, cells: Cells, elements: Elements<'_>) -> Result<()> {
+        let _shared = self.gate.read().await;
+        self.check_usable()?;
+        self.define().await?;
+        let (target, _) = self.target(var)?;
+        self.definitions().written.insert(var);
+        let mut guarded = Guarded::new(self);
+        let written = self.write_locked_cells(&target, cells, elements, &mut guarded).await;
+        let landed = guarded.landed().await;
+        written.and(landed)
+    }
+
+    async fn write_locked_cells<'a>(
+        &'a self,
+        target: &Target,
+        cells: Cells,
+        elements: Elements<'_>,
+        guarded: &mut Guarded<'a>,
+    ) -> Result<()> {
+        self.room(guarded).await?;
+        let mut jobs = Vec::with_capacity(cells.len());
+        for (at, cell) in cells.iter().enumerate() {
+            let key = Key { var: target.var, cell: cell.to_vec() };
+            jobs.push(Job { at, held: self.stage.lock(key).await });
+        }
+        let cost = target.cell_cost(cells.get(0));
+        // The shape is looked at when the cells are locked: others may have made it longer before.
+        let array = self.model().shape(target.var);
+        let work = [Work { var: target.var, cells }];
+        let prepared = self.drive(|view, placer| placer.prepare(view, &work)).await?;
+        let late = Late::default();
+        let done = self.session.shared.for_each(jobs, self.lanes(cost), |job, worker| {
+            let Job { at, mut held } = job;
+            let cell = held.key.cell.clone();
+            let shape = target.cell_shape(&cell)?;
+            let element = target.element.ok_or_else(|| Error::unsupported("elements of no fixed size"))?;
+            let scatter = |bytes: &mut [u8]| elements(at, bytes);
+            let body = self.body_of_elements((target, &array), &cell, (&shape, element), worker, scatter);
+            let (body, mask) = body.map_err(|error| target.located(error, &cell))?;
+            let placed = self.place_body(target, &prepared, &cell, body, mask)?;
+            self.note_cut(&held.key, target, &array)?;
+            (held.slot.contents, held.slot.origin) = (None, None);
+            self.finish(placed, held, &late)
+        });
+        let put = self.put_cells(late, guarded).await;
+        done.and(put)
+    }
+}

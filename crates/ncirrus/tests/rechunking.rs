@@ -1,0 +1,153 @@
+//! Copies that are cut anew with less memory than they have bytes.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use crate::support::{exact_cdl, temp};
+use ncirrus::{
+    Atomic, ChunkRule, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, Filters, Kind,
+    OpenOptions, Selection, Session, Storage,
+};
+use std::path::Path;
+
+/// In the folder of a process of its own that is measured.
+const MEASURED: &str = "NCIRRUS_TEST_RECHUNKED";
+const MAPS: u64 = 96;
+const SIDE: u64 = 512;
+const TILE: u64 = 32;
+/// A sixth of the variable.
+const MEMORY: usize = 16 << 20;
+/// What code, threads, the allocator and indexes of chunks take besides.
+const BESIDES: u64 = 24 << 20;
+
+fn session(memory: usize) -> Session {
+    Session::builder().threads(2).memory(memory).chunk_cache(0).durable(false).build().unwrap()
+}
+
+fn open(path: &str, session: &Session) -> Dataset {
+    Dataset::open_with(path, &OpenOptions::default(), session).unwrap()
+}
+
+fn value(time: u64, place: u64) -> f32 {
+    f32::from(u16::try_from((time * 31 + place * 7) % 60_000).unwrap())
+}
+
+fn map(time: u64) -> Vec<f32> {
+    (0..SIDE * SIDE).map(|place| value(time, place)).collect()
+}
+
+/// Maps, a chunk each.
+fn write_maps(path: &str, maps: u64) {
+    let session = session(64 << 20);
+    let options = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
+    let dataset = Dataset::create_with(path, &options, &session).unwrap();
+    let root = dataset.root();
+    for (name, len) in [("t", maps), ("y", SIDE), ("x", SIDE)] {
+        root.add_dimension(name, DimensionLen::Fixed(len)).unwrap();
+    }
+    let variable = root.add_variable("v", Atomic::Float, &["t", "y", "x"]).unwrap();
+    let deflate = vec![CodecSpec::hdf5(2, &[]), CodecSpec::hdf5(1, &[1])];
+    variable.set_storage(Storage::Chunked(vec![1, SIDE, SIDE]), deflate).unwrap();
+    for time in 0..maps {
+        variable.write(&Selection::slab(&[time, 0, 0], &[1, SIDE, SIDE]), &map(time)).unwrap();
+    }
+    dataset.close().unwrap();
+}
+
+/// The most memory that this process has had.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+#[test]
+fn maps_become_series_within_the_memory_that_is_allowed() {
+    if peak().is_none() {
+        return;
+    }
+    let (_folder, root) = temp();
+    let maps = root.join("maps.nc");
+    write_maps(maps.to_str().unwrap(), MAPS);
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "rechunking::rechunking_in_a_process_of_its_own"])
+        .env(MEASURED, &root)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    let grown: u64 = std::fs::read_to_string(root.join("grown")).unwrap().parse().unwrap();
+    assert!(grown < MEMORY as u64 + BESIDES, "{} KiB", grown >> 10);
+    let series = open(root.join("series.nc").to_str().unwrap(), &session(64 << 20));
+    let variable = series.variable("v").unwrap();
+    assert_eq!(variable.storage(), Storage::Chunked(vec![MAPS, TILE, TILE]));
+    for time in [0, 1, MAPS / 2, MAPS - 1] {
+        let read = variable.read_selection::<f32>(&Selection::slab(&[time, 0, 0], &[1, SIDE, SIDE])).unwrap();
+        assert!(*read == *map(time), "map {time}");
+    }
+}
+
+/// Part of the test above.
+#[test]
+fn rechunking_in_a_process_of_its_own() {
+    let Some(root) = std::env::var_os(MEASURED) else { return };
+    let root = Path::new(&root);
+    let scratch = root.join("scratch");
+    let before = peak().unwrap();
+    let session = Session::builder().threads(2).memory(MEMORY).chunk_cache(0).durable(false);
+    let session = session.scratch_folder(&scratch).build().unwrap();
+    let source = open(root.join("maps.nc").to_str().unwrap(), &session);
+    let is_empty = || std::fs::read_dir(&scratch).unwrap().next().is_none();
+    let options = CopyOptions {
+        create: CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() },
+        chunks: vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![MAPS, TILE, TILE] }],
+        // The file has no name at any time, so that nothing is left of it when the process is killed.
+        progress: Some(&|_| assert!(!cfg!(unix) || is_empty(), "a scratch file has a name")),
+        ..CopyOptions::default()
+    };
+    ncirrus::copy(&source, root.join("series.nc").to_str().unwrap(), &options, &session).unwrap();
+    let done = session.statistics();
+    assert_eq!((done.chunks_decoded, done.chunks_stored), (MAPS, (SIDE / TILE).pow(2)));
+    std::fs::write(root.join("grown"), (peak().unwrap() - before).to_string()).unwrap();
+}
+
+#[test]
+fn every_kind_is_cut_anew_in_little_memory() {
+    let (_folder, root) = temp();
+    let at = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    let (wide, narrow) = (session(64 << 20), session(8 << 10));
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc");
+    let deflate = || Filters::Replace(vec![CodecSpec::hdf5(1, &[1])]);
+    let options = |kind, chunks: &str, filters| CopyOptions {
+        create: CreateOptions { kind: Some(kind), ..CreateOptions::default() },
+        chunks: vec![ChunkRule::parse(chunks).unwrap()],
+        filters,
+        fix_unlimited: true,
+        ..CopyOptions::default()
+    };
+    let chunked = [Kind::Nc4, Kind::NcZarr, Kind::Zarr3];
+    for from in chunked {
+        let maps = at(&format!("maps-{from:?}"));
+        ncirrus::copy(&open(example, &wide), &maps, &options(from, "time/1,lat/,lon/", deflate()), &wide)
+            .unwrap();
+        let source = open(&maps, &narrow);
+        for to in chunked {
+            let series = at(&format!("series-{from:?}-{to:?}"));
+            let how = options(to, "time/12,lat/4,lon/5", deflate());
+            let plans = ncirrus::plan_copy(&source, &series, &how, &narrow).unwrap();
+            let sst = plans.variables.iter().find(|plan| plan.path == "/sst").unwrap();
+            assert!(sst.scratch > 0 && sst.decoded_most == 1, "{from:?} {to:?}\n{plans}");
+            ncirrus::copy(&source, &series, &how, &narrow).unwrap();
+            assert_eq!(exact_cdl(&open(&series, &wide), "x"), exact_cdl(&source, "x"), "{from:?} {to:?}");
+        }
+        // Series become maps in files that are not cut into chunks.
+        let series = open(&at(&format!("series-{from:?}-Nc4")), &narrow);
+        for to in [Kind::Nc3, Kind::Nc5] {
+            let flat = at(&format!("flat-{from:?}-{to:?}"));
+            let how = CopyOptions { chunks: Vec::new(), ..options(to, "time/1", Filters::Remove) };
+            ncirrus::copy(&series, &flat, &how, &narrow).unwrap();
+            assert_eq!(
+                exact_cdl(&open(&flat, &wide), "x"),
+                exact_cdl(&open(example, &wide), "x"),
+                "{from:?} {to:?}"
+            );
+        }
+    }
+}
