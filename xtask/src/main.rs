@@ -4,8 +4,14 @@
 
 mod arrows;
 mod bench;
+mod deny;
+mod miri;
+mod msrv;
+mod package;
 mod peers;
+mod programs;
 mod run;
+mod sanitize;
 mod stages;
 mod suites;
 
@@ -48,6 +54,28 @@ const TASKS: &[Task] = &[
         name: "stress",
         about: "sixteen threads on one handle: [SECONDS], ten minutes by default",
         run: stress,
+    },
+    Task {
+        name: "programs",
+        about: "random updates and copies: [HOW MANY [FIRST SEED]]",
+        run: programs::run,
+    },
+    Task {
+        name: "deny",
+        about: "licences, sources, known faults of what is used: [CHECK..]",
+        run: deny::run,
+    },
+    Task { name: "msrv", about: "the oldest Rust that builds the project", run: msrv::run },
+    Task {
+        name: "package",
+        about: "pack what is published (arguments go to cargo package)",
+        run: package::run,
+    },
+    Task { name: "miri", about: "run what is unsafe in Miri (nightly)", run: miri::run },
+    Task {
+        name: "sanitize",
+        about: "run what is unsafe under the sanitizers: [address|thread]",
+        run: sanitize::run,
     },
     Task { name: "cuts", about: "files of the corpus cut off at every byte: [PART OF A NAME]", run: cuts },
 ];

@@ -1,4 +1,4 @@
-//! Datasets that are changed: updates, appends, killed writers, aggregations that grow.
+//! Datasets that are changed: updates, random programs, appends, killed writers, aggregations that grow.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 #[path = "support/serve.rs"]
@@ -18,4 +18,5 @@ mod hdf5_updates;
 mod kills;
 mod nc4_appends;
 mod nc4_kills;
+mod programs;
 mod updates;

@@ -6,8 +6,10 @@ use ncirrus::{
     Atomic, Attribute, CreateOptions, Dataset, Dialect, DimensionLen, ErrorKind, Kind, OpenOptions,
     Selection, Session, Values,
 };
+use ncirrus_testkit::corpus::peers_python;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 /// Name, kind, dialect and whether groups can be added.
@@ -325,4 +327,24 @@ fn an_edit_of_what_is_closed_within_it_is_an_error() {
         edited.unwrap_err()
     });
     assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+}
+
+#[test]
+fn netcdf4_python_opens_classic_model_files_to_which_dimensions_were_added() {
+    let Some(python) = peers_python() else { return };
+    let (session, (_folder, temp)) = (session(), temp());
+    let url = temp.join("a.nc").to_str().unwrap().to_owned();
+    let options = CreateOptions { kind: Some(Kind::Nc4Classic), ..CreateOptions::default() };
+    create(&url, &options, true, &session);
+    for name in ["first", "second"] {
+        let dataset = update(&url, &session);
+        dataset.root().add_dimension(name, DimensionLen::Fixed(2)).unwrap();
+        dataset.root().add_variable(&format!("of_{name}"), Atomic::Int, &[name]).unwrap();
+        dataset.close().unwrap();
+    }
+    // It counts the dimensions of the classic model from 0 on.
+    let script = "import netCDF4, sys; print(*netCDF4.Dataset(sys.argv[1]).dimensions)";
+    let output = Command::new(python).args(["-c", script, &url]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "time x first second\n", "{errors}");
 }

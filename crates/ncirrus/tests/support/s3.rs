@@ -197,7 +197,9 @@ fn decoded(text: &str) -> String {
 
 /// Where it stands of how many parts an object was made.
 fn parts(object: &Path) -> PathBuf {
-    object.with_added_extension("parts")
+    let mut name = object.as_os_str().to_owned();
+    name.push(".parts");
+    name.into()
 }
 
 impl Head {

@@ -11,7 +11,7 @@ use crate::write::objects::{Describer, Object, SIZES, members, scale_of};
 use crate::write::placer::{Defined, Held, Images, len_of, tracked};
 use ncirrus_layout::{Error, Result, Step};
 use ncirrus_model::{DimId, TypeRef, VarId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Planner<'_> {
     /// Objects of the new model that the file does not have: neither now, nor in the old model without an object of
@@ -65,17 +65,17 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Gives ids to dimensions whose scale is new.
+    /// Gives ids to dimensions whose scale is new: the first that are free, because readers of the classic model count
+    /// dimensions from 0 on (netCDF4-python does). Where old ones have no ids readers number those themselves, and new
+    /// ones stay away from those numbers.
     fn number(&mut self, made: &[Object]) {
-        let dims = self.dimensions();
-        let highest = self.after.ids.values().copied().max().map_or(0, |id| id.saturating_add(1));
-        let mut next = highest.max(i32::try_from(dims.len()).unwrap_or(i32::MAX));
-        for dim in dims {
-            if made.contains(&scale_of(self.new, dim)) && !self.after.ids.contains_key(&dim) {
-                self.after.ids.insert(dim, next);
-                next = next.saturating_add(1);
-            }
-        }
+        let lacking = self.dimensions().into_iter().filter(|dim| !self.after.ids.contains_key(dim));
+        let (new, old): (Vec<DimId>, Vec<DimId>) =
+            lacking.partition(|dim| made.contains(&scale_of(self.new, *dim)));
+        let first = if old.is_empty() { 0 } else { self.dimensions().len() };
+        let used: HashSet<i32> = self.after.ids.values().copied().collect();
+        let free = (i32::try_from(first).unwrap_or(i32::MAX)..).filter(|id| !used.contains(id));
+        self.after.ids.extend(new.into_iter().zip(free));
     }
 
     /// Refuses what would refer to things that are no objects of the file.

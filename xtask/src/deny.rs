@@ -1,0 +1,17 @@
+//! Licences, sources and duplicates of what is used, and known faults of it: `cargo deny` by `deny.toml`.
+use crate::run::{Outcome, command};
+
+/// Runs the checks that are named (`bans`, `licenses`, `sources`, `advisories`); all of them by default. Advisories are
+/// fetched from GitHub; without a way to it, the others are to be named.
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    if command("cargo", &["deny", "--version"], &[]).is_err() {
+        println!("installing cargo-deny, which takes minutes");
+        command("cargo", &["install", "--locked", "cargo-deny"], &[])?;
+    }
+    let checks = arguments.iter().map(String::as_str);
+    let all: Vec<&str> = ["deny", "--locked", "--workspace", "check", "--hide-inclusion-graph"]
+        .into_iter()
+        .chain(checks)
+        .collect();
+    command("cargo", &all, &[])
+}
