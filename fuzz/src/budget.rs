@@ -31,7 +31,14 @@ impl View for Budgeted {
         self.inner.read(object, want)
     }
 
-    fn decoded(&self, object: &ObjectId, range: Range<u64>, codecs: &[CodecSpec], mask: u32, len: u64) -> Step<Bytes> {
+    fn decoded(
+        &self,
+        object: &ObjectId,
+        range: Range<u64>,
+        codecs: &[CodecSpec],
+        mask: u32,
+        len: u64,
+    ) -> Step<Bytes> {
         self.count();
         self.inner.decoded(object, range, codecs, mask, len)
     }

@@ -11,7 +11,8 @@ pub fn configuration(data: &[u8]) {
         _ = settings.read(format, text, Path::new("file"));
     }
     for shown in settings.shown() {
-        let is_secret = ["secret_key", "session_token", "bearer"].iter().any(|name| shown.name.ends_with(name));
+        let is_secret =
+            ["secret_key", "session_token", "bearer"].iter().any(|name| shown.name.ends_with(name));
         let is_of_host = ["hosts.", "http.hosts."].iter().any(|table| shown.name.starts_with(table));
         assert!(!is_secret || !is_of_host || shown.value == "***", "{}", shown.name);
     }

@@ -94,7 +94,12 @@ pub fn zip_directory(data: &[u8]) {
 /// Printing of numbers: what is printed reads back as a number close to it.
 pub fn number_printing(data: &[u8]) {
     for bytes in data.chunks_exact(9) {
-        let (bits, digits) = (u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]), usize::from(bytes[8] % 20) + 1);
+        let (bits, digits) = (
+            u64::from_le_bytes([
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+            ]),
+            usize::from(bytes[8] % 20) + 1,
+        );
         let value = f64::from_bits(bits);
         let text = ncirrus_cdl::format_double(value, digits);
         if value.is_finite() && digits >= 17 {
@@ -141,7 +146,8 @@ pub fn codec_samples() -> Vec<Vec<u8>> {
 pub fn filter_parameters(data: &[u8]) {
     let Some((which, body)) = data.split_first() else { return };
     let Some((id, _)) = FILTERS.get(usize::from(*which) % FILTERS.len()) else { return };
-    let numbers: Vec<u32> = body.chunks_exact(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect();
+    let numbers: Vec<u32> =
+        body.chunks_exact(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect();
     let info = ChunkInfo { shape: vec![64, 16], element: Element { byte_len: Some(4) } };
     let Ok(chain) = Registry::builtin().bind(&[CodecSpec::hdf5(*id, &numbers)], &info) else { return };
     let mut scratch = Scratch::default();
@@ -151,7 +157,18 @@ pub fn filter_parameters(data: &[u8]) {
 }
 
 const NAMES: [&str; 12] = [
-    "zlib", "gzip", "zstd", "blosc", "lz4", "bz2", "lzma", "shuffle", "fletcher32", "crc32", "packbits", "adler32",
+    "zlib",
+    "gzip",
+    "zstd",
+    "blosc",
+    "lz4",
+    "bz2",
+    "lzma",
+    "shuffle",
+    "fletcher32",
+    "crc32",
+    "packbits",
+    "adler32",
 ];
 
 /// HDF5 filters and their numbers, for chunks of 1,024 elements of 4 bytes.

@@ -27,7 +27,8 @@ const LONGEST: usize = 4096;
 
 /// The structures of a file that their checksums follow.
 pub fn checked(bytes: &[u8]) -> Vec<Range<usize>> {
-    let starts = (0..bytes.len()).filter(|at| SIGNATURES.iter().any(|signature| bytes[*at..].starts_with(signature)));
+    let starts =
+        (0..bytes.len()).filter(|at| SIGNATURES.iter().any(|signature| bytes[*at..].starts_with(signature)));
     starts.filter_map(|start| Some(start..end(bytes, start)?)).collect()
 }
 

@@ -73,8 +73,11 @@ fn zip_directories_survive() {
     let body = b"{\"zarr_format\": 2}";
     let name = b"a/.zgroup";
     let mut zip = Vec::new();
-    let sizes = [u32::try_from(body.len()).unwrap().to_le_bytes(), u32::try_from(body.len()).unwrap().to_le_bytes()].concat();
-    let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &crc32(body).to_le_bytes(), &sizes, &[9, 0, 0, 0]].concat();
+    let sizes =
+        [u32::try_from(body.len()).unwrap().to_le_bytes(), u32::try_from(body.len()).unwrap().to_le_bytes()]
+            .concat();
+    let common =
+        [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &crc32(body).to_le_bytes(), &sizes, &[9, 0, 0, 0]].concat();
     zip.extend_from_slice(b"PK\x03\x04");
     zip.extend_from_slice(&common);
     zip.extend_from_slice(name);
@@ -102,7 +105,10 @@ fn reference_files() {
 
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
+        (0..8).fold(
+            crc ^ u32::from(*byte),
+            |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 },
+        )
     })
 }
 
@@ -130,9 +136,8 @@ fn parameters_of_filters_survive() {
         &[1, 0, 4, 4096, 5, 1, 1, 2, 64, 16],
     ];
     let bytes = |numbers: &[u16]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-    let samples: Vec<Vec<u8>> = (0..18u8)
-        .flat_map(|which| numbers.map(|numbers| [&[which][..], &bytes(numbers)].concat()))
-        .collect();
+    let samples: Vec<Vec<u8>> =
+        (0..18u8).flat_map(|which| numbers.map(|numbers| [&[which][..], &bytes(numbers)].concat())).collect();
     mutate(&samples, 6000, ncirrus_fuzz::filter_parameters);
 }
 

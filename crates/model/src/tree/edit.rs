@@ -238,7 +238,7 @@ impl Model {
         let name = check_name(name)?;
         let slot = self.types.get(id.index()).and_then(Option::as_ref);
         let (group, old) =
-            slot.map(|(group, ty)| (*group, ty.name.clone())).ok_or_else(|| missing("type", &name))?;
+            slot.map(|(group, ty)| (*group, ty.name.clone())).ok_or_else(|| missing(Member::Type, &name))?;
         if old == name {
             return Ok(());
         }

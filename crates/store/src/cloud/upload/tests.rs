@@ -1,8 +1,8 @@
 use super::*;
-use ncirrus_layout::ErrorKind;
 use crate::Store;
 use crate::config::Transfer;
 use futures_util::FutureExt;
+use ncirrus_layout::ErrorKind;
 use object_store::memory::InMemory;
 use object_store::{PutResult, UploadPart};
 use rstest::rstest;
