@@ -1,4 +1,5 @@
 //! The command, run as a user runs it. One binary, so that what it needs is linked once.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
 mod aggregating;
 mod commands;
@@ -7,5 +8,12 @@ mod fragments;
 mod identity;
 mod left_out;
 mod program;
+mod shipped;
 mod trace;
 mod upkeep;
+
+#[expect(dead_code, reason = "its other parts are for the library's tests")]
+#[path = "../../ncirrus/tests/nc4/reading.rs"]
+mod reading;
+#[path = "../../ncirrus/tests/support/mod.rs"]
+mod support;

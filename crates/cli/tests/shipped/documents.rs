@@ -1,0 +1,203 @@
+//! The commands in the code blocks of the README and of `docs` work, those that need no network, in a folder with what
+//! they name; other programs read the files that they make.
+use super::{example, none, run, str_of};
+use crate::reading::{output_of, read_all, same_of};
+use crate::support::{open, session, temp};
+use ncirrus::TypeRef;
+use ncirrus_testkit::corpus::{peers_python, program};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a name in a command stands for, and how it is made of the example.
+const MADE: [(&str, &str); 16] = [
+    ("examples/sst.nc", "mkdir -p examples target && cp \"$EXAMPLE\" examples/sst.nc"),
+    ("sst.nc", "cp \"$EXAMPLE\" sst.nc"),
+    ("maps.nc", "cp \"$EXAMPLE\" maps.nc"),
+    ("big.nc", "cp \"$EXAMPLE\" big.nc"),
+    ("a.nc", "cp \"$EXAMPLE\" a.nc"),
+    ("data.nc", "ncirrus copy -q -k nc4 -d 4 \"$EXAMPLE\" data.nc"),
+    ("a.zarr", "ncirrus copy -q \"$EXAMPLE\" a.zarr"),
+    ("sst.zarr", "ncirrus copy -q \"$EXAMPLE\" sst.zarr"),
+    ("target/sst.zarr", "mkdir -p target && ncirrus copy -q \"$EXAMPLE\" target/sst.zarr"),
+    ("store.zarr.zip", "ncirrus copy -q \"$EXAMPLE\" store.zarr.zip"),
+    ("monthly/*.nc", "mkdir monthly; for n in 0 4 8; do STEPS $n $((n + 4)) monthly/$n.nc; done"),
+    ("sst_*.nc", "for n in 0 4; do STEPS $n $((n + 4)) sst_$n.nc; done"),
+    ("data/", "mkdir data; for n in 8 0 4; do STEPS $n $((n + 4)) data/$n.nc; done"),
+    ("sst_2027.nc", "STEPS 10 12 sst_2027.nc"),
+    ("run?.nc", "for n in 1 2 3; do cp \"$EXAMPLE\" run$n.nc; done"),
+    ("tile_*", "for n in 0 1 2 3; do TILE $((n / 2)) $((n % 2)) tile_$n.nc; done"),
+];
+
+/// Aggregations that commands look at or change.
+const MASTERS: [(&str, &str); 3] = [
+    ("year.nca", "STEPS 0 5 y0.nc; STEPS 5 10 y1.nc; ncirrus aggregate year.nca y0.nc y1.nc"),
+    ("sst.nca", "STEPS 0 5 y0.nc; STEPS 5 10 y1.nc; ncirrus aggregate sst.nca y0.nc y1.nc"),
+    ("sst", "cp \"$EXAMPLE\" y.nc; ncirrus split --shape time=4 y.nc sst.nca && rm sst.nca"),
+];
+
+/// Some steps of the example, and a quarter of its map.
+const FUNCTIONS: &str = "set -e
+STEPS() { ncirrus copy -q --select \"sst[$1:$2,:,:]\" \"$EXAMPLE\" $3; }
+TILE() { ncirrus copy -q --select \"sst[:,$(($1 * 9)):$(($1 * 9 + 9)),$(($2 * 18)):$(($2 * 18 + 18))]\" \"$EXAMPLE\" $3; }
+";
+
+#[test]
+fn the_commands_of_the_documents_work() {
+    let (_folder, temp) = temp();
+    let commands = commands();
+    let (offline, others): (Vec<_>, Vec<_>) =
+        commands.into_iter().partition(|(_, command)| is_offline(command));
+    println!("not run: {others:#?}");
+    assert!(offline.len() > 24, "{} commands", offline.len());
+    let (mut failures, mut made) = (Vec::new(), Vec::new());
+    for (number, (document, command)) in offline.iter().enumerate() {
+        let folder = temp.join(number.to_string());
+        std::fs::create_dir(&folder).unwrap();
+        match works(&folder, command) {
+            Ok(file) => made.extend(file),
+            Err(reason) => failures.push(format!("{document}: {command}: {reason}")),
+        }
+    }
+    none(&failures);
+    assert!(made.len() > 10, "{made:?}");
+    others_read(&made);
+}
+
+/// Commands, and where they stand.
+fn commands() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let documents = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let documents = documents.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    let mut documents: Vec<PathBuf> = documents.chain([root.join("README.md")]).collect();
+    documents.sort();
+    let of = |path: PathBuf| {
+        let name = path.file_name().unwrap().display().to_string();
+        let text = std::fs::read_to_string(path).unwrap();
+        let commands = text.split("```").skip(1).step_by(2).flat_map(commands_of);
+        commands.map(|command| (name.clone(), command)).collect::<Vec<_>>()
+    };
+    documents.into_iter().flat_map(of).collect()
+}
+
+/// The lines that run the program, without what is said of them.
+fn commands_of(block: &str) -> Vec<String> {
+    let command = |line: &str| {
+        let line = line.trim_start_matches("$ ");
+        let is_ours = ["ncirrus ", "./target/release/ncirrus "].iter().any(|start| line.starts_with(start));
+        let is_ours = is_ours && !line.starts_with("ncirrus =");
+        is_ours.then(|| line.split("  ").next().unwrap_or(line).to_owned())
+    };
+    block.lines().filter_map(command).collect()
+}
+
+fn is_offline(command: &str) -> bool {
+    !["://", "..."].iter().any(|part| command.contains(part))
+}
+
+/// Runs a command in a folder with what it names; the file that it makes, as netCDF.
+fn works(folder: &Path, command: &str) -> Result<Option<PathBuf>, String> {
+    prepare(folder);
+    let words: Vec<&str> = command.split_whitespace().map(|word| word.trim_matches('\'')).collect();
+    let target = target(&words);
+    let mut script = FUNCTIONS.to_owned();
+    for (name, how) in MADE.iter().chain(&MASTERS) {
+        if words.contains(name) && target != Some(name) {
+            script += &format!("{{ {how}; }} > log 2>&1\n");
+        }
+    }
+    script += command;
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script).current_dir(folder).env_remove("NCIRRUS_INDEX_CACHE");
+    let path = std::env::var("PATH").unwrap();
+    shell.env("PATH", format!("{}:{path}", str_of(&folder.join("target/release"))));
+    shell.env("HOME", folder).env("EXAMPLE", std::fs::canonicalize(example()).unwrap());
+    let output = shell.output().unwrap();
+    if !output.status.success() {
+        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        return Err(format!("{}: {}{log}", output.status, String::from_utf8_lossy(&output.stderr)));
+    }
+    let Some(made) = target.map(|target| folder.join(target)).filter(|_| !command.contains("--dry-run"))
+    else {
+        return Ok(None);
+    };
+    if !made.exists() {
+        return Err(format!("{} is not there", made.display()));
+    }
+    let is_netcdf = made.extension().is_some_and(|ending| ending == "nc" || ending == "nc4");
+    let file = if is_netcdf { made.clone() } else { folder.join("copy.nc4") };
+    if !is_netcdf {
+        super::done(&["copy", "-q", str_of(&made), str_of(&file)])?;
+    }
+    Ok(Some(file))
+}
+
+/// What a command writes: the argument that is no option nor the value of one.
+fn target<'a>(words: &[&'a str]) -> Option<&'a str> {
+    const WITH_VALUE: [&str; 9] =
+        ["-k", "-c", "-d", "--select", "--axis", "--new-axis", "--shape", "--max-size", "--fragments"];
+    let mut arguments = Vec::new();
+    let mut rest = words.iter().skip(2);
+    while let Some(word) = rest.next() {
+        if WITH_VALUE.contains(word) {
+            rest.next();
+        } else if !word.starts_with('-') {
+            arguments.push(*word);
+        }
+    }
+    let is = |option: &str| words.contains(&option);
+    match words[1] {
+        "copy" | "split" => arguments.get(1).copied(),
+        "reference" => arguments.last().copied(),
+        "aggregate" if is("--rebuild") => arguments.get(1).copied(),
+        "aggregate" if !is("--add") => arguments.first().copied(),
+        _ => None,
+    }
+}
+
+/// The program where the README has it.
+fn prepare(folder: &Path) {
+    let program = crate::program::command().get_program().to_owned();
+    std::fs::create_dir_all(folder.join("target/release")).unwrap();
+    symlink(std::fs::canonicalize(program).unwrap(), folder.join("target/release/ncirrus")).unwrap();
+}
+
+fn others_read(files: &[PathBuf]) {
+    let (Some(ncdump), Some(h5dump), Some(python)) = (program("ncdump"), program("h5dump"), peers_python())
+    else {
+        return;
+    };
+    let (session, mut failures) = (session(), Vec::new());
+    for is_hdf5 in [false, true] {
+        let starts = |path: &&PathBuf| std::fs::read(path).unwrap().starts_with(b"\x89HDF") == is_hdf5;
+        let files: Vec<PathBuf> = files.iter().filter(starts).cloned().collect();
+        let programs = if is_hdf5 { "h5py,netcdf4" } else { "netcdf4" };
+        let read = read_all(&python, programs, &files);
+        for path in &files {
+            failures.extend(output_of(Command::new(&ncdump).arg(path)).err());
+            if is_hdf5 {
+                failures.extend(output_of(Command::new(&h5dump).arg(path)).err());
+            }
+            let dataset = open(path, &session).unwrap();
+            let same = |program| {
+                let what = format!("{program} of {}", path.display());
+                same_of(&dataset, &read[str_of(path)][program], &what, |ty| matches!(ty, TypeRef::Atomic(_)))
+            };
+            failures.extend(programs.split(',').filter_map(|program| same(program).err()));
+        }
+    }
+    none(&failures);
+}
+
+#[test]
+fn every_command_has_its_help() {
+    let help = run(&["help"]).out;
+    let commands =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // What is said of a command goes on in lines that are further in.
+    let commands = commands.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    let names: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() > 12, "{names:?}");
+    let failed = names.iter().filter(|name| **name != "help" && run(&["help", name]).code != Some(0));
+    assert_eq!(failed.collect::<Vec<_>>(), Vec::<&&str>::new());
+}
