@@ -75,7 +75,8 @@ impl Copying<'_> {
                 from.extend(run.inner..run.inner + run.len);
                 if to.len() >= ASSIGNED && done.is_ok() {
                     done = convert::assign(&mut whole, &to, &values, &from);
-                    (to.clear(), from.clear());
+                    to.clear();
+                    from.clear();
                 }
             });
             done.and_then(|()| convert::assign(&mut whole, &to, &values, &from))?;
