@@ -29,4 +29,6 @@ pub use dataset::{AbsentFragment, Dataset, FragmentCheck, FragmentInfo, Fragment
 pub use plan::{Plan, PlannedRequest, PlannedSource};
 pub use read::Report;
 pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics};
-pub use write::{Copied, CopyPlan, EncodedChunk, Writer, copy_selection, copy_variable, plan_copy};
+pub use write::{
+    Copied, CopyPlan, EncodedChunk, Treatment, Writer, copy_selection, copy_variable, element_in, plan_copy,
+};

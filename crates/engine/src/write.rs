@@ -14,6 +14,7 @@
 //!   along a growing axis are completed at the next commit.
 //! - Values are checked and converted before a cell is changed. A change that the format counts on and that could not
 //!   be put ends the writer.
+mod care;
 mod cells;
 mod commit;
 mod copy;
@@ -32,7 +33,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{Copied, CopyPlan, copy_selection, copy_variable, plan_copy};
+pub use copy::{Copied, CopyPlan, Treatment, copy_selection, copy_variable, plan_copy};
+pub use definitions::element_in;
 pub use encoded::EncodedChunk;
 
 use crate::dataset::Dataset;

@@ -184,7 +184,7 @@ impl Dataset {
     ) -> Result<()> {
         let open = self.open_for_writing()?;
         let (from, to) = ((source.reader()?, pair.var), (&open.writer, var));
-        let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, pair.quantize, progress);
+        let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, pair.treatment, progress);
         self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }
 }

@@ -4,6 +4,7 @@ mod choice;
 mod chunking;
 mod dry_run;
 mod filtering;
+mod settle;
 
 pub use chunking::ChunkRule;
 pub use dry_run::{CopyPlans, plan_copy};
@@ -17,6 +18,7 @@ pub(crate) use blueprint::{Pair, make_attributes_classic};
 use ncirrus_engine::Writer;
 use ncirrus_model::Model;
 use ncirrus_store::check_apart;
+use settle::settle;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Choices for [`copy`].
@@ -44,6 +46,9 @@ pub struct CopyOptions<'a> {
     pub select: Vec<VariableSelect>,
     /// Unlimited dimensions become fixed.
     pub fix_unlimited: bool,
+    /// Decode every chunk that passes through as it is encoded. Without it, only what their framing, lengths and checksums
+    /// tell of them is checked.
+    pub verify: bool,
     /// Called as elements are copied.
     pub progress: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
 }
@@ -80,6 +85,8 @@ pub struct CopyReport {
     pub elements: u64,
     /// What could not be carried over and why: members the source cannot give, and losses the target forces.
     pub losses: Vec<String>,
+    /// What is otherwise than in the source, although nothing of it is lost: other filters than lossy ones, for instance.
+    pub notes: Vec<String>,
 }
 
 /// Copies a dataset to `target`, which appears whole or not at all. Memory is bounded by the session's budget.
@@ -116,8 +123,9 @@ pub(crate) fn copy_without(
         *empty = model;
         Ok(())
     })?;
+    let notes = settle(source, &copy.open_for_writing()?.writer, &pairs, options, session)?;
     let total = pairs.iter().map(Pair::element_count).sum();
-    let mut report = CopyReport { losses, ..CopyReport::default() };
+    let mut report = CopyReport { losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);
     for pair in &pairs {
         copy.copy_from(source, pair, &|elements| {
@@ -137,16 +145,19 @@ pub(crate) fn copy_without(
 fn drop_filters(writer: &Writer, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
     for var in model.variables() {
         let path = model.variable_path(var);
-        let byte_len = model.variable(var).and_then(|variable| model.packed_len(variable.ty));
-        let byte_len = byte_len.and_then(|len| usize::try_from(len).ok());
-        let Some(variable) = model.variable_mut(var) else { continue };
-        variable.filters.retain(|filter| {
-            let checked = writer.check_filter(filter, byte_len);
-            if let Err(error) = &checked {
-                losses.push(format!("{path} is copied without filter {}: {error}", filter.identifier()));
+        let Some(variable) = model.variable(var) else { continue };
+        let mut kept = Vec::with_capacity(variable.filters.len());
+        for filter in &variable.filters {
+            match writer.check_filter(filter, model, variable) {
+                Ok(()) => kept.push(filter.clone()),
+                Err(error) => {
+                    losses.push(format!("{path} is copied without filter {}: {error}", filter.identifier()));
+                }
             }
-            checked.is_ok()
-        });
+        }
+        if let Some(variable) = model.variable_mut(var) {
+            variable.filters = kept;
+        }
     }
     Ok(())
 }

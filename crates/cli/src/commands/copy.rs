@@ -76,6 +76,10 @@ pub(crate) struct Args {
     /// Make unlimited dimensions fixed.
     #[arg(short = 'u', long)]
     fixed: bool,
+    /// Decode every chunk, those too that are copied as they are encoded, so that a damaged one is told of. Without it these
+    /// are checked as far as that costs little: lengths, headers, checksums.
+    #[arg(long)]
+    verify: bool,
     /// Which HDF5 shall read a netCDF-4 copy: v18 (1.8 and newer) or v110 (1.10 and newer; faster chunk indexes).
     #[arg(long, value_enum, value_name = "VERSION", default_value = "v18")]
     libver: LibraryVersion,
@@ -162,6 +166,7 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     if args.dry_run {
         let plans = ncirrus::plan_copy(&source, &args.target, &options(args)?, session)?;
         tell(&plans.losses);
+        tell(&plans.notes);
         return super::finish(write!(anstream::stdout().lock(), "{plans}"));
     }
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
@@ -173,7 +178,9 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let options = CopyOptions { progress: Some(&show), ..options(args)? };
     let report = ncirrus::copy(&source, &args.target, &options, session);
     bar.finish_and_clear();
-    tell(&report?.losses);
+    let report = report?;
+    tell(&report.losses);
+    tell(&report.notes);
     super::reading::tell_absent(&source);
     Ok(ExitCode::SUCCESS)
 }
@@ -202,6 +209,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         groups: args.groups.clone(),
         select: args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<_>>()?,
         fix_unlimited: args.fixed,
+        verify: args.verify,
         progress: None,
     })
 }

@@ -94,7 +94,9 @@ impl Writer {
             let buffers = (&mut worker.encoded, &mut worker.scratch);
             self.load((&target, &model), &held.key.cell, stored, buffers)
         });
-        held.slot.contents = Some(contents?);
+        let contents = contents?;
+        held.slot.keep(&target, found.first().unwrap_or(&Stored::Absent), &contents);
+        held.slot.contents = Some(contents);
         Ok(())
     }
 
@@ -159,7 +161,7 @@ impl Writer {
         self.session.shared.for_each(jobs, self.lanes(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
             let key = Key { var: target.var, cell: cell.to_vec() };
-            let placed = self.store_contents((target, model), &key, &blank, &prepared, worker)?;
+            let placed = self.store_contents((target, model), &key, (&blank, None), &prepared, worker)?;
             match self.output.local() {
                 Some(local) => {
                     self.forget(&placed);

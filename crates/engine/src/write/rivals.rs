@@ -377,7 +377,7 @@ impl Writer {
             let ours = elements(&Stored::Bytes(ours.clone(), 0, None))?;
             let theirs = elements(&Stored::Bytes(theirs.clone(), 0, None))?;
             let merged = merge(&base, &ours, theirs, target.element)?;
-            self.store_contents((&target, &model), key, &merged, &prepared, worker)
+            self.store_contents((&target, &model), key, (&merged, None), &prepared, worker)
         })?;
         let body = puts.into_iter().find_map(|put| match put {
             Put::Object { body, .. } => Some(body),

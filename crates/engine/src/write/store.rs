@@ -1,4 +1,5 @@
 //! From values to the store: whole cells at once, partly written ones by way of the stage.
+use super::care::Subject;
 use super::cells::{Part, Touched};
 use super::load::{Stored, cells_of, count_of};
 use super::put::is_of_object;
@@ -211,7 +212,7 @@ impl Writer {
                 self.whole_body(window, &job.part, (&shape, element), worker).map_err(located)?;
             let puts = self.place(target, &window.prepared, &cell, body, mask)?;
             self.note_cut(&job.held.key, target, &window.array)?;
-            (job.held.slot.contents, job.held.slot.origin) = (None, None);
+            job.held.slot.clear();
             return self.carry_out(puts, job.held, &window.late);
         }
         let present = job.held.slot.contents.take();
@@ -222,7 +223,9 @@ impl Writer {
                 if self.output.local().is_none() {
                     job.held.slot.origin = Some(stored.clone());
                 }
-                self.load((target, model), &cell, stored, buffers)?
+                let loaded = self.load((target, model), &cell, stored, buffers)?;
+                job.held.slot.keep(target, stored, &loaded);
+                loaded
             }
             (None, None) => target.blank(&shape)?,
         };
@@ -240,6 +243,8 @@ impl Writer {
         worker: &mut Worker,
     ) -> Result<(Bytes, u32)> {
         let Window { target, array, data, touched, .. } = window;
+        let skips = self.takes_mask(target, target.care.changing);
+        let subject = |shape, raw| Subject { cell: &part.cell, array, shape, raw, kept: None, skips };
         if let Some(piece) = data.piece(touched, part, shape, element) {
             if target.is_raw() {
                 let mut body = std::mem::take(&mut worker.decoded);
@@ -247,7 +252,7 @@ impl Writer {
                 body.extend_from_slice(piece);
                 return Ok((body.into(), 0));
             }
-            return encoded(target, shape, piece, worker);
+            return encoded(target, &subject(shape, piece), worker);
         }
         let len = shape.iter().product::<usize>() * element;
         let mut elements = std::mem::take(&mut worker.decoded);
@@ -266,12 +271,12 @@ impl Writer {
             let Contents::Bytes(cut) = target.clip(&whole, shape, &stored)? else {
                 return Err(Error::internal("elements of fixed size"));
             };
-            return encoded(target, &stored, &cut, worker);
+            return encoded(target, &subject(&stored, &cut), worker);
         }
         if target.is_raw() {
             return Ok((elements.into(), 0));
         }
-        let body = encoded(target, shape, &elements, worker);
+        let body = encoded(target, &subject(shape, &elements), worker);
         worker.decoded = elements;
         body
     }
@@ -325,8 +330,12 @@ impl Writer {
         let done = self.session.shared.for_each(cells, lanes, |mut held, worker| {
             let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
             let Some(contents) = held.slot.contents.take() else { return Ok(()) };
-            match self.store_contents((target, model), &held.key, &contents, &prepared, worker) {
-                Ok(puts) => self.carry_out(puts, held, &late),
+            let elements = (&contents, held.slot.kept.as_deref());
+            match self.store_contents((target, model), &held.key, elements, &prepared, worker) {
+                Ok(puts) => {
+                    held.slot.kept = None;
+                    self.carry_out(puts, held, &late)
+                }
                 Err(error) => {
                     held.slot.contents = Some(contents);
                     Err(error)
@@ -337,12 +346,12 @@ impl Writer {
         done.and(put)
     }
 
-    /// Encodes and places the elements of a whole cell.
+    /// Encodes and places the elements of a whole cell, of which some may have gone through the codecs before.
     pub(super) fn store_contents(
         &self,
         (target, model): (&Target, &Model),
         key: &Key,
-        contents: &Contents,
+        (contents, kept): (&Contents, Option<&[u8]>),
         prepared: &Prepared,
         worker: &mut Worker,
     ) -> Result<Vec<Put>> {
@@ -351,19 +360,23 @@ impl Writer {
         let shape = target.cell_shape(&key.cell)?;
         let stored = target.stored_shape(&key.cell, &array)?;
         let clipped = if shape == stored { None } else { Some(target.clip(contents, &shape, &stored)?) };
+        let kept = kept.filter(|_| clipped.is_none());
+        let skips = self.takes_mask(target, target.care.changing);
+        let (cell, array) = (key.cell.as_slice(), array.as_slice());
+        let subject = |raw| Subject { cell, array, shape: &stored, raw, kept, skips };
         let (body, mask, mut puts) = match clipped.as_ref().unwrap_or(contents) {
             Contents::Bytes(bytes) => {
-                let (body, mask) = encoded(target, &stored, bytes, worker).map_err(located)?;
+                let (body, mask) = encoded(target, &subject(bytes), worker).map_err(located)?;
                 (body, mask, Vec::new())
             }
             Contents::Values(values) => {
                 let (raw, puts) = self.stored_values((target, model), values).map_err(located)?;
-                let (body, mask) = encoded(target, &stored, &raw, worker).map_err(located)?;
+                let (body, mask) = encoded(target, &subject(&raw), worker).map_err(located)?;
                 (body, mask, puts)
             }
         };
         puts.extend(self.place(target, prepared, &key.cell, body, mask)?);
-        self.note_cut(key, target, &array)?;
+        self.note_cut(key, target, array)?;
         Ok(puts)
     }
 
@@ -461,11 +474,11 @@ impl Writer {
     }
 }
 
-fn encoded(target: &Target, shape: &[usize], raw: &[u8], worker: &mut Worker) -> Result<(Bytes, u32)> {
+fn encoded(target: &Target, subject: &Subject<'_>, worker: &mut Worker) -> Result<(Bytes, u32)> {
     if target.is_raw() {
-        return Ok((Bytes::copy_from_slice(raw), 0));
+        return Ok((Bytes::copy_from_slice(subject.raw), 0));
     }
-    let (body, mask) = target.encode(shape, raw, &mut worker.scratch)?;
+    let (body, mask) = target.encode(subject, &mut worker.scratch)?;
     Ok((body.into(), mask))
 }
 

@@ -78,7 +78,7 @@ fn make(stored: Stored, len: u64, chunk: u64, is_written: fn(u64) -> bool) -> Te
         let array = Array { codecs: codecs.clone(), ..Array::new(&[len], &[chunk]) };
         let info = ncirrus_codec::ChunkInfo {
             shape: vec![chunk],
-            element: ncirrus_codec::Element { byte_len: Some(4) },
+            element: ncirrus_codec::Element::sized(Some(4)),
         };
         let chain = ncirrus_codec::Registry::builtin().bind(&codecs, &info).unwrap();
         for cell in array.cells().into_iter().filter(|cell| is_written(cell[0] * chunk)) {

@@ -4,6 +4,7 @@ use super::chunking::storage_by_rules;
 use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
 use crate::create::CreateOptions;
 use crate::{AxisSelection, Dataset, Result, Selection};
+use ncirrus_engine::Treatment;
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, Model, Storage, TypeRef, Values,
@@ -22,7 +23,7 @@ pub(crate) struct Pair {
     pub(crate) path: String,
     pub(crate) var: VarId,
     pub(crate) selection: Selection,
-    pub(crate) quantize: Option<Quantize>,
+    pub(crate) treatment: Treatment,
 }
 
 impl Blueprint {
@@ -118,7 +119,8 @@ impl Blueprint {
             self.record(var, quantize, options.cf_quantization)?;
         }
         let selection = selection_of(whole, var, choice);
-        self.pairs.push(Pair { path, var, selection, quantize });
+        let treatment = Treatment { quantize, verify: options.verify };
+        self.pairs.push(Pair { path, var, selection, treatment });
         Ok(())
     }
 
