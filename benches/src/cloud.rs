@@ -87,7 +87,7 @@ fn ours(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failur
 /// The same chunks, fetched or put by a bare client over many connections; opening asks for the two objects that it
 /// needs, one after the other.
 fn limit(case: &str, endpoint: &str, runs: usize) -> Result<Vec<Duration>, Failure> {
-    let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: Element::sized(Some(4)) };
     let chain = Registry::builtin().bind(&codecs("zstd").ok_or("unknown codec")?, &info)?;
     match case {
         "open" => timed(runs, || {

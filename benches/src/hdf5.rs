@@ -78,7 +78,7 @@ fn limit(case: &str, place: &str, runs: usize) -> Result<Vec<Duration>, Failure>
         _ => ("shuffle-zlib", vec![1, 165, 165]),
     };
     let element_count: u64 = shape.iter().product();
-    let info = ChunkInfo { shape, element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape, element: Element::sized(Some(4)) };
     let chain = Registry::builtin().bind(&codecs(names).ok_or("unknown codec")?, &info)?;
     let mut out = vec![0f32; usize::try_from(element_count)? * ranges.len()];
     timed(runs, || loop_over(&path, &ranges, &chain, &mut out))

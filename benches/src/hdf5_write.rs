@@ -65,7 +65,7 @@ fn codec_name(case: &str) -> &str {
 }
 
 fn chain(case: &str) -> Result<CodecChain, Failure> {
-    let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![1, SHAPE[1], SHAPE[2]], element: Element::sized(Some(4)) };
     Ok(Registry::builtin().bind(&codecs(codec_name(case)).ok_or("unknown codec")?, &info)?)
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn run(
     runs: usize,
 ) -> Result<Vec<Duration>, Failure> {
     let shape = vec![1, SHAPE[1], SHAPE[2]];
-    let info = ChunkInfo { shape, element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape, element: Element::sized(Some(4)) };
     let chain = Registry::builtin().bind(&codecs(codec).ok_or("unknown codec")?, &info)?;
     let array = Path::new(folder).join(format!("{codec}.zarr")).join("v");
     match operation {

@@ -116,7 +116,7 @@ pub fn number_printing(data: &[u8]) {
 /// Encoded chunks: the first byte chooses the codec, the rest is the chunk.
 pub fn codecs(data: &[u8]) {
     let Some((which, body)) = data.split_first() else { return };
-    let info = ChunkInfo { shape: vec![64, 16], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![64, 16], element: Element::sized(Some(4)) };
     let spec = codec(usize::from(*which));
     let Ok(chain) = Registry::builtin().bind(&[spec], &info) else { return };
     let mut scratch = Scratch::default();
@@ -132,7 +132,7 @@ pub fn codecs(data: &[u8]) {
 
 /// A valid input of [`codecs`] for every codec that encodes.
 pub fn codec_samples() -> Vec<Vec<u8>> {
-    let info = ChunkInfo { shape: vec![64, 16], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![64, 16], element: Element::sized(Some(4)) };
     let values: Vec<u8> = (0..1024i32).flat_map(|i| (i * i / 50 % 300).to_le_bytes()).collect();
     let sample = |which: usize| {
         let chain = Registry::builtin().bind(&[codec(which)], &info).ok()?;
@@ -148,7 +148,7 @@ pub fn filter_parameters(data: &[u8]) {
     let Some((id, _)) = FILTERS.get(usize::from(*which) % FILTERS.len()) else { return };
     let numbers: Vec<u32> =
         body.chunks_exact(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect();
-    let info = ChunkInfo { shape: vec![64, 16], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![64, 16], element: Element::sized(Some(4)) };
     let Ok(chain) = Registry::builtin().bind(&[CodecSpec::hdf5(*id, &numbers)], &info) else { return };
     let mut scratch = Scratch::default();
     let mut out = vec![0; 4096];

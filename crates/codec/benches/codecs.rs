@@ -35,7 +35,7 @@ fn case(line: &str, scratch: &mut Scratch) -> Value {
     let specs =
         case["specs"].as_array().unwrap().iter().map(|spec| self::spec(spec.as_object().unwrap().clone()));
     let size = usize::try_from(case["size"].as_u64().unwrap()).unwrap();
-    let info = ChunkInfo { shape: list(&case["shape"]), element: Element { byte_len: Some(size) } };
+    let info = ChunkInfo { shape: list(&case["shape"]), element: Element::sized(Some(size)) };
     let chain = Registry::builtin().bind(&specs.collect::<Vec<_>>(), &info).unwrap();
     let read = |suffix: &str| std::fs::read(format!("{}.{suffix}", case["path"].as_str().unwrap())).unwrap();
     let (raw, encoded) = (read("raw"), read("encoded"));
@@ -54,7 +54,7 @@ fn common() {
     let data: Vec<u8> =
         (0..1u32 << 20).flat_map(|i| ((f64::from(i) * 1e-3).sin() * 20.0 + 280.0).to_le_bytes()).collect();
     let floats: Vec<u8> = data.chunks_exact(8).flat_map(|bytes| narrow(bytes).to_le_bytes()).collect();
-    let info = ChunkInfo { shape: vec![1 << 10, 1 << 10], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![1 << 10, 1 << 10], element: Element::sized(Some(4)) };
     println!(
         "{:22} {:>9} {:>9} {:>9}  (MiB/s; ranges: 64 KiB of 4 MiB)",
         "chain", "encode", "decode", "ranges"

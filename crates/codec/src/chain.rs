@@ -112,6 +112,40 @@ impl CodecChain {
         Ok(out.into_vec())
     }
 
+    /// Checks that a chunk is whole, as cheaply as its codecs allow: by checksums beside the bytes, lengths of all parts
+    /// of a frame, and where only decoding tells, by undoing the last codec.
+    ///
+    /// # Errors
+    /// `Short` when it has fewer bytes than `want`, `Malformed` when it is damaged or cut short.
+    pub fn check(
+        &self,
+        input: &[u8],
+        mask: u32,
+        want: usize,
+        scratch: &mut Scratch,
+    ) -> Result<(), CodecError> {
+        let active = self.active(mask);
+        let bounds = bounds(&active, Some(want), usize::MAX);
+        let (mut bytes, mut expected) = (input, Some(want));
+        for (codec, bound) in active.iter().zip(&bounds).rev() {
+            expected = bound.expected;
+            if let Some(peeled) = codec.peel(bytes)? {
+                bytes = bytes.get(peeled).unwrap_or_default();
+                continue;
+            }
+            let have = match codec.framed_len(bytes)? {
+                Some(len) => len,
+                None => {
+                    let Scratch { buffers: [first, _], contexts } = scratch;
+                    codec.decode_all(bytes, bound.expected, bound.limit, first, contexts)?;
+                    first.as_slice().len()
+                }
+            };
+            return enough(have, expected);
+        }
+        enough(bytes.len(), expected)
+    }
+
     /// Encodes a chunk; returns the bytes and the mask of the optional codecs that it went without.
     ///
     /// # Errors
@@ -130,9 +164,27 @@ impl CodecChain {
         input: &'a [u8],
         scratch: &'a mut Scratch,
     ) -> Result<(&'a [u8], u32), CodecError> {
+        self.encode_without(input, 0, scratch)
+    }
+
+    /// As [`encode_in`](Self::encode_in), but without the codecs that have their bits set in `left_out`, may they be
+    /// skipped or not.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encode_without<'a>(
+        &self,
+        input: &'a [u8],
+        left_out: u32,
+        scratch: &'a mut Scratch,
+    ) -> Result<(&'a [u8], u32), CodecError> {
         let mut skipped = 0;
         let mut current = Place::Input;
         for stage in self.stages.iter() {
+            if let Some(bit) = stage.bit().filter(|bit| left_out & bit != 0) {
+                skipped |= bit;
+                continue;
+            }
             let next = current.next();
             let [first, second] = &mut scratch.buffers;
             let (bytes, out) = match current {
@@ -207,6 +259,13 @@ fn bounds(codecs: &[&dyn Codec], expected: Option<usize>, limit: usize) -> Vec<B
         bound = Bound { expected, limit: expected.map_or(limit, slack) };
     }
     bounds
+}
+
+fn enough(have: usize, want: Option<usize>) -> Result<(), CodecError> {
+    match want {
+        Some(want) if have < want => Err(CodecError::Short { have, want }),
+        _ => Ok(()),
+    }
 }
 
 /// Surplus that is tolerated between codecs: compressed random bytes are a little longer than the bytes, and

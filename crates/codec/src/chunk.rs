@@ -1,10 +1,25 @@
 //! What codecs may know of the chunk they work on.
+use crate::number::NumberType;
 
 /// A decoded element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
     /// Bytes of one element; `None` for elements without a fixed size.
     pub byte_len: Option<usize>,
+    /// What it is, where it is one number and that is known.
+    pub number: Option<NumberType>,
+}
+
+impl Element {
+    /// An element of that many bytes, of which no more is known.
+    pub const fn sized(byte_len: Option<usize>) -> Self {
+        Self { byte_len, number: None }
+    }
+
+    /// One number.
+    pub const fn of(number: NumberType) -> Self {
+        Self { byte_len: Some(number.size), number: Some(number) }
+    }
 }
 
 /// A decoded chunk.

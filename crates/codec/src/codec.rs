@@ -27,6 +27,15 @@ pub(crate) trait Codec: Debug + Send + Sync {
         Ok(None)
     }
 
+    /// How many bytes the input decodes to, where that it is whole can be told from its framing: lengths of all its parts.
+    /// `None` where only decoding tells.
+    ///
+    /// # Errors
+    /// When the input is cut short, or cannot be what this codec made.
+    fn framed_len(&self, _input: &[u8]) -> Result<Option<usize>, CodecError> {
+        Ok(None)
+    }
+
     /// Where in the input the decoded bytes lie, when they lie there as they are.
     ///
     /// # Errors

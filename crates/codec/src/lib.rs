@@ -45,7 +45,7 @@
 //! use ncirrus_codec::{ChunkInfo, Element, Registry, Scratch};
 //! use ncirrus_model::CodecSpec;
 //!
-//! let chunk = ChunkInfo { shape: vec![4, 8], element: Element { byte_len: Some(4) } };
+//! let chunk = ChunkInfo { shape: vec![4, 8], element: Element::sized(Some(4)) };
 //! let chain = Registry::builtin().bind(&[CodecSpec::hdf5(2, &[]), CodecSpec::hdf5(1, &[4])], &chunk)?;
 //! let mut scratch = Scratch::default();
 //! let (encoded, skipped) = chain.encode(&[7; 128], &mut scratch)?;
@@ -76,6 +76,7 @@ mod stream;
 pub use chain::CodecChain;
 pub use chunk::{ChunkInfo, Element};
 pub use error::CodecError;
+pub use number::{NumberKind, NumberType};
 #[cfg(feature = "plugins")]
 pub use plugin::PluginOptions;
 pub use registry::{CodecEntry, Ignored, Origin, Registry};

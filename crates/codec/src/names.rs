@@ -4,15 +4,18 @@
 mod bytes;
 mod complete;
 mod hdf5;
+mod loss;
 mod registered;
 mod table;
 mod v3;
 
 use crate::codecs::szip::usual_scanline;
+use crate::codecs::zfp;
 use crate::parameters::Parameters;
 use crate::{CodecError, Element};
 pub use bytes::make_same_bytes;
 pub use complete::complete;
+pub use loss::{changes_again, minds_padding, without_change};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::{Map, Value};
 pub(crate) use table::{Kind, Name, TABLE};
@@ -107,6 +110,11 @@ pub(crate) fn describe(spec: &CodecSpec) -> Result<Described, CodecError> {
     Ok(Described { name, parameters, space: spec.space() })
 }
 
+/// Whether zarr-python has a codec: filters of HDF5 that are carried into Zarr are not all there.
+pub fn is_in_numcodecs(spec: &CodecSpec) -> bool {
+    find(spec).is_some_and(|name| name.kind.is_in_numcodecs())
+}
+
 /// What messages call a codec that is not known.
 pub fn label(spec: &CodecSpec) -> String {
     match spec {
@@ -145,6 +153,8 @@ fn completed(described: &Described, element: &Element) -> Result<Map<String, Val
             let size = shuffle_size(&parameters, element)?;
             map.insert("elementsize".to_owned(), Value::from(size));
         }
+        // The header of HDF5 is that of its chunks; in Zarr each has its own.
+        Kind::Zfp if described.space == CodecSpace::Hdf5 => map = zfp::members(&parameters.numbers()?)?,
         // What HDF5 alone keeps: both follow from the chunk.
         Kind::Lz4 => _ = map.remove("blocksize"),
         Kind::Blosc => {

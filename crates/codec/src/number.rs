@@ -5,18 +5,23 @@ use half::f16;
 
 /// A type of numbers in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NumberType {
-    pub(crate) kind: NumberKind,
+pub struct NumberType {
+    /// What the bytes mean.
+    pub kind: NumberKind,
     /// Bytes of one number.
-    pub(crate) size: usize,
-    pub(crate) big_endian: bool,
+    pub size: usize,
+    /// Whether the most significant byte comes first.
+    pub big_endian: bool,
 }
 
-/// What the bytes mean.
+/// What the bytes of a number mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NumberKind {
+pub enum NumberKind {
+    /// An integer in two's complement.
     Signed,
+    /// An integer without a sign.
     Unsigned,
+    /// IEEE 754.
     Float,
 }
 

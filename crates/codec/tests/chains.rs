@@ -12,7 +12,7 @@ fn v3(name: &str, configuration: &str) -> CodecSpec {
 }
 
 fn chunk(shape: &[u64], size: usize) -> ChunkInfo {
-    ChunkInfo { shape: shape.to_vec(), element: Element { byte_len: Some(size) } }
+    ChunkInfo { shape: shape.to_vec(), element: Element::sized(Some(size)) }
 }
 
 fn bind(specs: &[CodecSpec], info: &ChunkInfo) -> CodecChain {
@@ -197,7 +197,7 @@ fn transpose_stores_the_dimensions_in_that_order() {
 
 #[test]
 fn codecs_that_the_type_of_the_elements_handles_change_nothing() {
-    let info = ChunkInfo { shape: vec![3], element: Element { byte_len: None } };
+    let info = ChunkInfo { shape: vec![3], element: Element::sized(None) };
     for spec in [v2(r#"{"id":"vlen-utf8"}"#), v2(r#"{"id":"json2"}"#), v3("bytes", "{}")] {
         assert!(bind(&[spec], &info).is_identity());
     }

@@ -32,7 +32,7 @@ fn first_chunk(variable: &Path) -> Vec<i32> {
         .chain([&array["compressor"]])
         .filter_map(|codec| codec.as_object().cloned().map(CodecSpec::V2))
         .collect();
-    let info = ChunkInfo { shape: vec![4, 8], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![4, 8], element: Element::sized(Some(4)) };
     let specs = names::with_shape(&specs, &[8, 16]);
     let chain = Registry::builtin().bind(&specs, &info).unwrap();
     let mut out = [0; 4 * 8 * 4];

@@ -78,7 +78,7 @@ fn read(line: &str) -> Case {
     let case: Value = serde_json::from_str(line).unwrap();
     let name = case["name"].as_str().unwrap().to_owned();
     let specs: Vec<CodecSpec> = case["specs"].as_array().unwrap().iter().map(spec).collect();
-    let element = Element { byte_len: Some(usize::try_from(number(&case["size"])).unwrap()) };
+    let element = Element::sized(Some(usize::try_from(number(&case["size"])).unwrap()));
     let info = ChunkInfo { shape: case["shape"].as_array().unwrap().iter().map(number).collect(), element };
     let chain = Registry::builtin().bind(&specs, &info);
     Case {

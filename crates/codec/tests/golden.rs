@@ -51,7 +51,7 @@ fn read(case: &Value, arrays: &[Vec<u8>]) -> Case {
     let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
     let specs: Vec<CodecSpec> = case["specs"].as_array().unwrap().iter().map(spec).collect();
     let shape = case["shape"].as_array().unwrap().iter().map(|len| len.as_u64().unwrap()).collect();
-    let element = Element { byte_len: Some(number(&case["size"])) };
+    let element = Element::sized(Some(number(&case["size"])));
     let name = case["name"].as_str().unwrap().to_owned();
     let chain = Registry::builtin().bind(&specs, &ChunkInfo { shape, element });
     let decoded = arrays[number(&case["decoded"])].clone();

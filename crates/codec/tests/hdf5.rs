@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 fn chunk(shape: &[u64], size: usize) -> ChunkInfo {
-    ChunkInfo { shape: shape.to_vec(), element: Element { byte_len: Some(size) } }
+    ChunkInfo { shape: shape.to_vec(), element: Element::sized(Some(size)) }
 }
 
 fn bind(specs: &[CodecSpec], info: &ChunkInfo) -> CodecChain {
@@ -104,7 +104,8 @@ fn parameters_that_describe_nothing_are_refused() {
 fn filters_get_the_numbers_of_the_chunk() {
     let info = chunk(&[6, 50], 4);
     let complete = |id: u32, parameters: &[u32]| {
-        let Ok(CodecSpec::Hdf5 { parameters, .. }) = names::complete(&CodecSpec::hdf5(id, parameters), &info)
+        let Ok(CodecSpec::Hdf5 { parameters, .. }) =
+            names::complete(&CodecSpec::hdf5(id, parameters), &info, None)
         else {
             panic!("{id}")
         };
@@ -113,7 +114,6 @@ fn filters_get_the_numbers_of_the_chunk() {
     assert_eq!(complete(1, &[4]), [4]);
     assert_eq!(complete(2, &[]), [4]);
     assert_eq!(complete(4, &[32, 16]), [32 | 128 | 8 | 1, 16, 32, 50]);
-    assert_eq!(complete(6, &[2, 0, 1, 0, 4, 1, 0, 0]), [2, 0, 300, 0, 4, 1, 0, 0]);
     assert_eq!(complete(32000, &[]), [4, 0x105, 1200]);
     assert_eq!(complete(32001, &[0, 0, 0, 0, 9, 2, 5]), [2, 2, 4, 1200, 9, 2, 5]);
     assert_eq!(complete(32026, &[]), [1, 0, 4, 1200, 5, 1, 0, 2, 6, 50]);

@@ -41,7 +41,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Encoded here, and what is decoded of it here.
 fn case(config: &Value, values: &[u8], scratch: &mut Scratch) -> Value {
     let spec = CodecSpec::V2(config.as_object().unwrap().clone());
-    let info = ChunkInfo { shape: vec![values.len() as u64 / 4], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![values.len() as u64 / 4], element: Element::sized(Some(4)) };
     let chain = Registry::builtin().bind(&[spec], &info).unwrap();
     let (encoded, _) = chain.encode(values, scratch).unwrap();
     let decoded = chain.decode(&encoded, 0, values.len(), scratch).unwrap();

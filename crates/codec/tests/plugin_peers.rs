@@ -30,7 +30,7 @@ impl Case {
 
     fn chain(&self, registry: &Registry) -> CodecChain {
         let shape = self.json["shape"].as_array().unwrap().iter().map(|len| len.as_u64().unwrap()).collect();
-        let chunk = ChunkInfo { shape, element: Element { byte_len: Some(self.number("size")) } };
+        let chunk = ChunkInfo { shape, element: Element::sized(Some(self.number("size"))) };
         let words = self.json["parameters"].as_array().unwrap();
         let words: Vec<u32> =
             words.iter().map(|word| u32::try_from(word.as_u64().unwrap()).unwrap()).collect();
@@ -132,7 +132,7 @@ fn netcdf_plugins(python: &Path) -> Option<String> {
 fn plugins_of_netcdf_and_built_in_codecs_read_each_other() {
     let Some(plugins) = peers_python().and_then(|python| netcdf_plugins(&python)) else { return };
     let registry = Registry::with_plugins(PluginOptions::default().directories([plugins]).preferred(true));
-    let chunk = ChunkInfo { shape: vec![32, 16], element: Element { byte_len: Some(4) } };
+    let chunk = ChunkInfo { shape: vec![32, 16], element: Element::sized(Some(4)) };
     let sample: Vec<u8> = (0..512u32).flat_map(|i| (i * i / 100).to_le_bytes()).collect();
     let mut scratch = Scratch::default();
     for (json, encodes) in [

@@ -61,7 +61,7 @@ fn optional(id: u32, parameters: &[u32]) -> CodecSpec {
 }
 
 fn chunk() -> ChunkInfo {
-    ChunkInfo { shape: vec![8, 16], element: Element { byte_len: Some(4) } }
+    ChunkInfo { shape: vec![8, 16], element: Element::sized(Some(4)) }
 }
 
 fn sample() -> Vec<u8> {

@@ -39,7 +39,7 @@ fn chunks() -> impl Strategy<Value = (ChunkInfo, Vec<u8>)> {
     (vec(1u64..12, 0..4), size, any::<bool>()).prop_flat_map(|(shape, size, smooth)| {
         let len = usize::try_from(shape.iter().product::<u64>()).unwrap() * size;
         let bytes = if smooth { vec(0u8..3, len) } else { vec(0u8..255, len) };
-        (Just(ChunkInfo { shape, element: Element { byte_len: Some(size) } }), bytes)
+        (Just(ChunkInfo { shape, element: Element::sized(Some(size)) }), bytes)
     })
 }
 
@@ -110,7 +110,7 @@ proptest! {
         head in vec(any::<u8>(), 0..40),
         body in vec(any::<u8>(), 0..200),
     ) {
-        let info = ChunkInfo { shape: vec![50], element: Element { byte_len: Some(4) } };
+        let info = ChunkInfo { shape: vec![50], element: Element::sized(Some(4)) };
         let chain = Registry::builtin().bind(&[inner, spec], &info).unwrap();
         let mut scratch = Scratch::default();
         let mut out = [0; 200];
@@ -127,7 +127,7 @@ proptest! {
     fn every_translation_there_and_back_binds_to_the_same(spec in lossless(), data in vec(any::<u8>(), 64)) {
         use ncirrus_codec::names::translate;
         use ncirrus_model::CodecSpace;
-        let element = Element { byte_len: Some(4) };
+        let element = Element::sized(Some(4));
         let info = ChunkInfo { shape: vec![16], element: element.clone() };
         let mut scratch = Scratch::default();
         for space in [CodecSpace::Hdf5, CodecSpace::V2, CodecSpace::V3] {
@@ -148,7 +148,7 @@ proptest! {
 
 #[test]
 fn a_bomb_is_refused_before_it_takes_memory() {
-    let info = ChunkInfo { shape: vec![1 << 20], element: Element { byte_len: Some(4) } };
+    let info = ChunkInfo { shape: vec![1 << 20], element: Element::sized(Some(4)) };
     let mut scratch = Scratch::default();
     let zeros = vec![0; 1 << 22];
     for id in ["zlib", "gzip", "zstd", "bz2", "blosc", "lzma"] {

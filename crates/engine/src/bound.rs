@@ -209,7 +209,7 @@ impl Chunks {
         registry: &Registry,
     ) -> Result<Self> {
         let first = grid.cell_shape(&vec![0; grid.rank()]).unwrap_or_default();
-        let info = ChunkInfo { shape: first.clone(), element: Element { byte_len: element } };
+        let info = ChunkInfo { shape: first.clone(), element: Element::sized(element) };
         let chain = registry.bind(&codecs, &info).map_err(|error| named(error, &codecs, index.as_ref()))?;
         let usual = (first, chain);
         let (registry, others) = (registry.clone(), Mutex::default());
@@ -234,7 +234,7 @@ impl Chunks {
         if let Some(chain) = others.get(shape) {
             return Ok(chain.clone());
         }
-        let info = ChunkInfo { shape: shape.to_vec(), element: Element { byte_len: self.element } };
+        let info = ChunkInfo { shape: shape.to_vec(), element: Element::sized(self.element) };
         let chain = self.registry.bind(&self.codecs, &info).map_err(|error| self.codec_error(error))?;
         if others.len() < BOUND_SHAPES {
             others.insert(shape.to_vec(), chain.clone());

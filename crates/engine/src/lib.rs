@@ -30,6 +30,6 @@ pub use plan::{Plan, PlannedRequest, PlannedSource};
 pub use read::Report;
 pub use session::{Missing, Session, SessionBuilder, ShortChunks, Statistics};
 pub use write::{
-    Copied, CopyPlan, EncodedChunk, Skipped, Writer, copy_around_damage, copy_selection, copy_variable,
-    plan_copy,
+    Copied, CopyPlan, EncodedChunk, Skipped, Treatment, Writer, copy_around_damage, copy_selection,
+    copy_variable, element_in, plan_copy,
 };

@@ -38,7 +38,7 @@ impl EncodedPart {
                 self.range.end - self.range.start
             )));
         }
-        let chunk = ChunkInfo { shape: vec![self.len], element: Element { byte_len: Some(1) } };
+        let chunk = ChunkInfo { shape: vec![self.len], element: Element::sized(Some(1)) };
         let chain = shared.registry.bind(&self.codecs, &chunk).map_err(crate::decode::codec_error)?;
         let mut decoded = vec![0; len];
         shared

@@ -16,6 +16,7 @@
 //!   be put ends the writer.
 mod body;
 mod boxes;
+mod care;
 mod cells;
 mod commit;
 mod copy;
@@ -36,7 +37,10 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{Copied, CopyPlan, Skipped, copy_around_damage, copy_selection, copy_variable, plan_copy};
+pub use copy::{
+    Copied, CopyPlan, Skipped, Treatment, copy_around_damage, copy_selection, copy_variable, plan_copy,
+};
+pub use definitions::element_in;
 pub use encoded::EncodedChunk;
 
 use crate::dataset::Dataset;

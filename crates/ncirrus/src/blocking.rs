@@ -181,8 +181,8 @@ impl Dataset {
         let Some(skipped) = skipped else { return self.copy_from_to(source, pair, pair.var, progress) };
         let open = self.open_for_writing()?;
         let (from, to) = ((source.reader()?, pair.var), (&open.writer, pair.var));
-        let (selection, quantize) = (&pair.selection, pair.quantize);
-        let copying = ncirrus_engine::copy_around_damage(from, selection, to, quantize, progress, skipped);
+        let (selection, treatment) = (&pair.selection, pair.treatment);
+        let copying = ncirrus_engine::copy_around_damage(from, selection, to, treatment, progress, skipped);
         self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }
 
@@ -196,7 +196,7 @@ impl Dataset {
     ) -> Result<()> {
         let open = self.open_for_writing()?;
         let (from, to) = ((source.reader()?, pair.var), (&open.writer, var));
-        let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, pair.quantize, progress);
+        let copying = ncirrus_engine::copy_selection(from, &pair.selection, to, pair.treatment, progress);
         self.engine().block_on(copying).map(|_| ()).map_err(|error| error.at_path(&*pair.path))
     }
 }

@@ -6,6 +6,7 @@ mod damage;
 mod dry_run;
 mod filtering;
 mod names;
+mod settle;
 
 pub use chunking::ChunkRule;
 pub use dry_run::{CopyPlans, plan_copy};
@@ -20,6 +21,7 @@ pub(crate) use blueprint::{Pair, make_attributes_classic};
 use ncirrus_engine::{Skipped, Writer};
 use ncirrus_model::Model;
 use ncirrus_store::check_apart;
+use settle::settle;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -52,6 +54,9 @@ pub struct CopyOptions<'a> {
     pub fix_unlimited: bool,
     /// What is done about names that netCDF-C cannot read.
     pub long_names: LongNames,
+    /// Decode every chunk that passes through as it is encoded. Without it, only what their framing, lengths and checksums
+    /// tell of them is checked.
+    pub verify: bool,
     /// Called as elements are copied.
     pub progress: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
 }
@@ -92,6 +97,8 @@ pub struct CopyReport {
     pub skipped: Vec<Skipped>,
     /// Filters that were left out and names that were shortened, as wanted.
     pub losses: Vec<String>,
+    /// What is otherwise than in the source, although nothing of it is lost: other filters than lossy ones, for instance.
+    pub notes: Vec<String>,
 }
 
 impl CopyReport {
@@ -137,8 +144,9 @@ pub(crate) fn copy_without(
         *empty = model;
         Ok(())
     })?;
+    let notes = settle(source, &copy.open_for_writing()?.writer, &pairs, options, session)?;
     let total = pairs.iter().map(Pair::element_count).sum();
-    let mut report = CopyReport { left_out, losses, ..CopyReport::default() };
+    let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);
     let skipped = Mutex::new(Vec::new());
     let skip =
@@ -164,16 +172,19 @@ pub(crate) fn copy_without(
 fn drop_filters(writer: &Writer, model: &mut Model, losses: &mut Vec<String>) -> Result<()> {
     for var in model.variables() {
         let path = model.variable_path(var);
-        let byte_len = model.variable(var).and_then(|variable| model.packed_len(variable.ty));
-        let byte_len = byte_len.and_then(|len| usize::try_from(len).ok());
-        let Some(variable) = model.variable_mut(var) else { continue };
-        variable.filters.retain(|filter| {
-            let checked = writer.check_filter(filter, byte_len);
-            if let Err(error) = &checked {
-                losses.push(format!("{path} is copied without filter {}: {error}", filter.identifier()));
+        let Some(variable) = model.variable(var) else { continue };
+        let mut kept = Vec::with_capacity(variable.filters.len());
+        for filter in &variable.filters {
+            match writer.check_filter(filter, model, variable) {
+                Ok(()) => kept.push(filter.clone()),
+                Err(error) => {
+                    losses.push(format!("{path} is copied without filter {}: {error}", filter.identifier()));
+                }
             }
-            checked.is_ok()
-        });
+        }
+        if let Some(variable) = model.variable_mut(var) {
+            variable.filters = kept;
+        }
     }
     Ok(())
 }

@@ -173,7 +173,7 @@ fn filter_attributes(variable: &Variable) -> Vec<Attribute> {
     };
     for spec in &variable.filters {
         let Ok(CodecSpec::Hdf5 { id, parameters, .. }) =
-            names::translate(spec, CodecSpace::Hdf5, &Element { byte_len })
+            names::translate(spec, CodecSpace::Hdf5, &Element::sized(byte_len))
         else {
             continue;
         };

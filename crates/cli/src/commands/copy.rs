@@ -84,6 +84,10 @@ pub(crate) struct Args {
     /// Names that are longer than netCDF-C reads (256 bytes): refuse the copy, or shorten them, each told.
     #[arg(long, value_enum, value_name = "WAY", default_value = "refuse")]
     long_names: LongNamesWay,
+    /// Decode every chunk, those too that are copied as they are encoded, so that a damaged one is told of. Without it these
+    /// are checked as far as that costs little: lengths, headers, checksums.
+    #[arg(long)]
+    verify: bool,
     /// Which HDF5 shall read a netCDF-4 copy: v18 (1.8 and newer) or v110 (1.10 and newer; faster chunk indexes).
     #[arg(long, value_enum, value_name = "VERSION", default_value = "v18")]
     libver: LibraryVersion,
@@ -188,7 +192,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     if args.dry_run {
         let plans = ncirrus::plan_copy(&source, &args.target, &options(args)?, session)?;
         let done = super::finish(write!(anstream::stdout().lock(), "{plans}"))?;
-        plans.losses.iter().for_each(crate::hint::tell);
+        tell(&plans.losses);
+        tell(&plans.notes);
         return Ok(exit::after(done, &plans.left_out));
     }
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
@@ -206,7 +211,8 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         }
         report => report?,
     };
-    report.losses.iter().for_each(crate::hint::tell);
+    tell(&report.losses);
+    tell(&report.notes);
     report.skipped.iter().for_each(tell_skipped);
     super::reading::tell_absent(&source);
     let done = exit::after(ExitCode::SUCCESS, &report.left_out);
@@ -218,6 +224,10 @@ const SKIP_HINT: &str = "--skip-damaged goes on, with fill values for each chunk
 /// Whether data of a variable are damaged, as far as other data may be sound.
 fn is_damaged_chunk(error: &Error) -> bool {
     error.kind() == ErrorKind::Malformed && error.place().path.is_some()
+}
+
+fn tell(lines: &[String]) {
+    lines.iter().for_each(crate::hint::tell);
 }
 
 fn tell_skipped(part: &Skipped) {
@@ -255,6 +265,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         skip_damaged: args.skip_damaged,
         fix_unlimited: args.fixed,
         long_names: args.long_names.into(),
+        verify: args.verify,
         progress: None,
     })
 }

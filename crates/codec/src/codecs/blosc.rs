@@ -28,6 +28,10 @@ impl Codec for Blosc {
         Ok(Some(open(input)?.header.decoded_len))
     }
 
+    fn framed_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        self.decoded_len(input)
+    }
+
     fn decode_into(
         &self,
         input: &[u8],

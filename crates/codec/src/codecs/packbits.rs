@@ -44,6 +44,9 @@ impl Codec for PackBits {
     }
 
     fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
+        if let Some(other) = input.iter().find(|value| **value > 1) {
+            return Err(CodecError::unsupported(NAME, format!("the value {other}: it keeps 0 and 1")));
+        }
         let out = out.prepare(1 + input.len().div_ceil(8));
         let (padding, packed) = out.split_at_mut(1);
         padding.fill(u8::try_from((8 - input.len() % 8) % 8).unwrap_or(0));

@@ -23,6 +23,10 @@ impl Codec for Shuffle {
         Ok(Some(input.len()))
     }
 
+    fn framed_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        Ok(Some(input.len()))
+    }
+
     fn decode_into(
         &self,
         input: &[u8],

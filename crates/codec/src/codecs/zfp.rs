@@ -4,17 +4,21 @@ mod bits;
 mod block;
 mod encode;
 mod header;
+mod mode;
 mod order;
 mod planes;
 mod scalar;
 mod transform;
 
-use crate::CodecError;
 use crate::codec::{Codec, with_room};
+use crate::parameters::Parameters;
 use crate::scratch::{Buffer, Contexts};
+use crate::{ChunkInfo, CodecError, NumberKind};
 use bits::{BitWriter, Bits};
 use block::Decoder;
 use header::{Header, Kind};
+use mode::Mode;
+pub(crate) use mode::{is_reversible, members, user_numbers};
 use scalar::Scalar;
 
 const NAME: &str = "zfpy";
@@ -22,14 +26,23 @@ const NAME: &str = "zfpy";
 /// ZFP.
 #[derive(Debug)]
 pub(crate) struct Zfp {
-    /// What is coded, and how; `None` when every chunk begins with it.
-    header: Option<Header>,
+    /// What is coded, and how.
+    header: Result<Header, CodecError>,
+    /// Whether every chunk begins with its header.
+    in_chunks: bool,
 }
 
 impl Zfp {
-    /// Chunks that begin with their header.
-    pub(crate) fn with_headers() -> Self {
-        Self { header: None }
+    /// Chunks that begin with their header, as numcodecs has it. What the chunk is and the members say is needed for
+    /// encoding only.
+    pub(crate) fn with_headers(parameters: &Parameters, chunk: &ChunkInfo) -> Self {
+        let is_unsigned = chunk.element.number.is_some_and(|number| number.kind == NumberKind::Unsigned);
+        let header = match Mode::of_members(parameters) {
+            Ok(_) if is_unsigned => Err(CodecError::unsupported(NAME, "unsigned numbers")),
+            Ok(mode) => Header::new(mode, &chunk.element, &chunk.shape),
+            Err(error) => Err(error),
+        };
+        Self { header, in_chunks: true }
     }
 
     /// The header as HDF5 has it: in the parameters, behind a number of the version.
@@ -37,13 +50,16 @@ impl Zfp {
     /// # Errors
     /// `Malformed` when there is none.
     pub(crate) fn new(parameters: &[u32]) -> Result<Self, CodecError> {
-        Ok(Self { header: Some(header(parameters)?) })
+        Ok(Self { header: Ok(header_of(parameters)?), in_chunks: false })
     }
 
     /// The header that goes for a chunk, and its stream.
     fn open<'a>(&self, input: &'a [u8]) -> Result<(Header, Bits<'a>), CodecError> {
         let mut bits = Bits::new(input);
-        let header = self.header.clone().or_else(|| Header::read(&mut bits));
+        if !self.in_chunks {
+            return Ok((self.header.clone()?, bits));
+        }
+        let header = Header::read(&mut bits);
         let header =
             header.ok_or_else(|| CodecError::malformed(NAME, "the chunk does not begin with a header"))?;
         Ok((header, bits))
@@ -56,7 +72,7 @@ impl Codec for Zfp {
     }
 
     fn encode_fault(&self) -> Option<CodecError> {
-        self.header.is_none().then(untold)
+        self.header.as_ref().err().cloned()
     }
 
     fn decoded_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
@@ -84,14 +100,20 @@ impl Codec for Zfp {
     }
 
     fn encode(&self, input: &[u8], out: &mut Buffer, _: &mut Contexts) -> Result<(), CodecError> {
-        let header = self.header.as_ref().ok_or_else(untold)?;
+        let header = self.header.as_ref().map_err(CodecError::clone)?;
         let mut stream = out.take();
-        let encoded = match header.kind {
-            Kind::Int32 => encode::encode::<i32>(header, input, &mut stream),
-            Kind::Int64 => encode::encode::<i64>(header, input, &mut stream),
-            Kind::Float32 => encode::encode::<f32>(header, input, &mut stream),
-            Kind::Float64 => encode::encode::<f64>(header, input, &mut stream),
-        };
+        let mut bits = BitWriter::new(&mut stream);
+        let begun = if self.in_chunks { header.write(&mut bits) } else { Some(()) };
+        let encoded = begun.and_then(|()| match header.kind {
+            Kind::Int32 => encode::encode::<i32>(header, input, bits),
+            Kind::Int64 => encode::encode::<i64>(header, input, bits),
+            Kind::Float32 => encode::encode::<f32>(header, input, bits),
+            Kind::Float64 => encode::encode::<f64>(header, input, bits),
+        });
+        if self.in_chunks {
+            // Its readers take words of eight bytes.
+            stream.resize(stream.len().next_multiple_of(8), 0);
+        }
         out.set(stream);
         encoded.ok_or_else(|| {
             let reason =
@@ -102,7 +124,7 @@ impl Codec for Zfp {
 }
 
 /// The header in the parameters of HDF5.
-fn header(parameters: &[u32]) -> Result<Header, CodecError> {
+fn header_of(parameters: &[u32]) -> Result<Header, CodecError> {
     let words = parameters.get(1..).unwrap_or_default();
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     // A machine of the other byte order wrote the words in its own.
@@ -113,26 +135,36 @@ fn header(parameters: &[u32]) -> Result<Header, CodecError> {
     })
 }
 
-/// The parameters of HDF5 for chunks of another shape, the slowest axis first.
+/// The parameters of HDF5 for chunks of that shape and element, from those of other chunks or from what users give.
 ///
 /// # Errors
-/// `Malformed` when there is no header, `Unsupported` when chunks have more than four axes longer than 1.
-pub(crate) fn with_shape(parameters: &[u32], shape: &[u64]) -> Result<Vec<u32>, CodecError> {
-    let mut header = header(parameters)?;
-    let lens = shape.iter().rev().filter(|len| **len != 1).map(|len| usize::try_from(*len).ok());
-    header.shape = lens.collect::<Option<_>>().unwrap_or_default();
-    if header.shape.is_empty() && shape.iter().all(|len| *len == 1) {
-        header.shape.push(1);
-    }
+/// `Malformed` when they are neither, `Unsupported` when such chunks cannot be coded.
+pub(crate) fn fitted(parameters: &[u32], chunk: &ChunkInfo) -> Result<Vec<u32>, CodecError> {
+    let (version, header) = match Mode::of_user(parameters) {
+        Some(mode) => (VERSION, Header::new(mode, &chunk.element, &chunk.shape)?),
+        None => {
+            let mut header = header_of(parameters)?;
+            header.shape = mode::axes(&chunk.shape)?;
+            if chunk.element.number.is_some() {
+                header.kind = mode::kind_of(&chunk.element)?;
+            }
+            (parameters.first().copied().unwrap_or(VERSION), header)
+        }
+    };
     let mut bytes = Vec::new();
-    let written = header.write(&mut BitWriter::new(&mut bytes));
-    written.ok_or_else(|| CodecError::unsupported(NAME, format!("chunks of shape {shape:?}")))?;
+    let mut bits = BitWriter::new(&mut bytes);
+    let written = header.write(&mut bits);
+    written.ok_or_else(|| CodecError::unsupported(NAME, format!("chunks of shape {:?}", chunk.shape)))?;
+    bits.finish();
     bytes.resize(bytes.len().next_multiple_of(4), 0);
     let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
-    Ok(parameters.iter().copied().take(1).chain(words).collect())
+    Ok([version].into_iter().chain(words).collect())
 }
 
-/// Only HDF5 says what type the numbers have.
+/// What H5Z-ZFP 1.1.1 with ZFP 1.0.1 calls itself, in front of the header.
+const VERSION: u32 = 0x1010_5111;
+
+/// The type is part of the header.
 fn untold() -> CodecError {
     CodecError::unsupported(NAME, "the type of the numbers is not known")
 }

@@ -21,6 +21,13 @@ impl Codec for Zstd {
         NAME
     }
 
+    fn framed_len(&self, input: &[u8]) -> Result<Option<usize>, CodecError> {
+        let frame = zstd_safe::find_frame_compressed_size(input)
+            .map_err(|code| CodecError::malformed(NAME, zstd_safe::get_error_name(code)))?;
+        // Behind the first frame there may be others.
+        Ok(content_len(input).filter(|_| frame == input.len()).and_then(|len| usize::try_from(len).ok()))
+    }
+
     fn decode_into(
         &self,
         input: &[u8],

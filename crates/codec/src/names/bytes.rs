@@ -7,7 +7,7 @@ use ncirrus_model::CodecSpec;
 /// Fletcher-32, bit shuffle, zlib under the name of gzip) or work with parameters of the file.
 const IN_ALL_SPACES: [Kind; 5] = [Kind::Zlib, Kind::Shuffle, Kind::Bzip2, Kind::Blosc, Kind::Zstd];
 /// Codecs whose bytes are the same in Zarr v2 and v3, besides those.
-const IN_ZARR: [Kind; 2] = [Kind::Gzip, Kind::Lz4];
+const IN_ZARR: [Kind; 3] = [Kind::Gzip, Kind::Lz4, Kind::Zfp];
 
 /// Whether chunks of that kind that one chain encoded are what the other would decode to the same elements and would
 /// itself encode with equal parameters. Only what is known for certain counts.
@@ -39,7 +39,7 @@ fn make_same(one: &CodecSpec, other: &CodecSpec, chunk: &ChunkInfo) -> bool {
 }
 
 fn equal(one: &CodecSpec, other: &CodecSpec, chunk: &ChunkInfo) -> bool {
-    let firm = |spec: &CodecSpec| complete(spec, chunk).ok().map(without_what_makes_no_bytes);
+    let firm = |spec: &CodecSpec| complete(spec, chunk, None).ok().map(without_what_makes_no_bytes);
     firm(one).is_some_and(|one| firm(other) == Some(one))
 }
 
@@ -64,7 +64,7 @@ mod tests {
     use serde_json::json;
 
     fn chunk() -> ChunkInfo {
-        ChunkInfo { shape: vec![16, 25], element: Element { byte_len: Some(4) } }
+        ChunkInfo { shape: vec![16, 25], element: Element::sized(Some(4)) }
     }
 
     fn v2(value: &serde_json::Value) -> CodecSpec {
@@ -74,7 +74,7 @@ mod tests {
     fn everywhere(spec: &CodecSpec) -> Vec<CodecSpec> {
         let spaces = [CodecSpace::Hdf5, CodecSpace::V2, CodecSpace::V3];
         let found = spaces.iter().filter_map(|space| translate(spec, *space, &chunk().element).ok());
-        found.map(|spec| complete(&spec, &chunk()).unwrap()).collect()
+        found.map(|spec| complete(&spec, &chunk(), None).unwrap()).collect()
     }
 
     #[test]

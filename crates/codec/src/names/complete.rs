@@ -1,60 +1,218 @@
 //! The numbers that HDF5 and its filters add to those of the user when a dataset is created (`hdf5-netcdf4.md` G).
-use super::{Kind, find};
+use super::{Kind, describe, find};
 use crate::codecs::szip::usual_scanline;
-use crate::codecs::zfp::with_shape;
-use crate::{ChunkInfo, CodecError};
+use crate::codecs::zfp::fitted;
+use crate::parameters::Parameters;
+use crate::{ChunkInfo, CodecError, NumberKind, NumberType};
 use ncirrus_model::CodecSpec;
+use serde_json::Value;
 
-/// The filter with all numbers that it works with, for chunks of that shape and element; other descriptions stay as they
-/// are.
+/// The codec with all numbers that it works with, for chunks of that shape and element whose missing elements are
+/// `fill`, as they are stored. What depends on the type of the elements is made for this one, whatever it was made for
+/// before; other descriptions stay as they are.
 ///
 /// # Errors
-/// `Unsupported` when the filter does not work on such chunks.
-pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo) -> Result<CodecSpec, CodecError> {
-    let CodecSpec::Hdf5 { id, parameters, optional } = spec else { return Ok(spec.clone()) };
+/// `Unsupported` when the codec does not work on such chunks, `Malformed` when its parameters make no sense.
+pub fn complete(spec: &CodecSpec, chunk: &ChunkInfo, fill: Option<&[u8]>) -> Result<CodecSpec, CodecError> {
     let Some(name) = find(spec) else { return Ok(spec.clone()) };
-    let unfit = || CodecError::unsupported(name.label(), format!("chunks of shape {:?}", chunk.shape));
-    let size = chunk.element.byte_len.unwrap_or(1);
-    let count = chunk.shape.iter().try_fold(1u64, |count, len| count.checked_mul(*len)).ok_or_else(unfit)?;
-    let small = |number: u64| u32::try_from(number).map_err(|_| unfit());
-    let element = small(size as u64)?;
-    let len = small(count.checked_mul(size as u64).ok_or_else(unfit)?)?;
-    let given = |index: usize, default: u32| parameters.get(index).copied().unwrap_or(default);
-    let parameters = match name.kind {
-        Kind::Shuffle => vec![element],
-        Kind::Szip => {
-            let pixels = given(1, 16);
-            let scanline = usual_scanline(&chunk.shape, u64::from(pixels))?;
-            vec![szip_mask(given(0, 32)), pixels, szip_bits(element), small(scanline as u64)?]
+    let chunk = Chunk::new(name.label(), chunk, fill)?;
+    match spec {
+        CodecSpec::Hdf5 { id, parameters, optional } => {
+            let parameters = chunk.complete(name.kind, parameters)?;
+            Ok(CodecSpec::Hdf5 { id: *id, parameters, optional: *optional })
         }
-        Kind::Nbit | Kind::ScaleOffset => {
-            let mut parameters = parameters.clone();
-            if let Some(stated) = parameters.get_mut(2) {
-                *stated = small(count)?;
+        // Filters of HDF5 that Zarr has their numbers of.
+        _ if matches!(name.kind, Kind::Nbit | Kind::ScaleOffset) => {
+            let described = describe(spec)?;
+            let given = Parameters::new(name.label(), &described.parameters).numbers()?;
+            let numbers = Value::from(chunk.complete(name.kind, &given)?);
+            let mut spec = spec.clone();
+            match &mut spec {
+                CodecSpec::V2(map) | CodecSpec::V3 { configuration: map, .. } => {
+                    map.insert("parameters".to_owned(), numbers);
+                }
+                CodecSpec::Hdf5 { .. } => {}
             }
-            parameters
+            Ok(spec)
         }
-        Kind::Lzf => vec![4, 0x105, len],
-        Kind::Blosc => vec![2, 2, element, len, given(4, 5), given(5, 1), given(6, 0)],
-        Kind::Bitshuffle => {
-            // The level is there only when it was given.
-            let level = parameters.get(5).copied();
-            [0, 4, element, given(3, 0), given(4, 0)].into_iter().chain(level).collect()
-        }
-        Kind::Blosc2 => {
-            let mut numbers = vec![1, 0, element, len, given(4, 5), given(5, 1), given(6, 0)];
-            if let 2.. = chunk.shape.len() {
-                numbers.push(small(chunk.shape.len() as u64)?);
-                let lens: Result<Vec<u32>, _> = chunk.shape.iter().map(|len| small(*len)).collect();
-                numbers.extend(lens?);
-            }
-            numbers
-        }
-        Kind::Zfp => with_shape(parameters, &chunk.shape)?,
-        _ => parameters.clone(),
-    };
-    Ok(CodecSpec::Hdf5 { id: *id, parameters, optional: *optional })
+        _ => spelt_out(spec, name.kind),
+    }
 }
+
+/// What writers may leave out, and readers want all the same: a level (netCDF-C ends without one); and no member that
+/// readers do not know (zarr-python refuses the dataset).
+fn spelt_out(spec: &CodecSpec, kind: Kind) -> Result<CodecSpec, CodecError> {
+    let mut spelt = spec.clone();
+    let described = describe(spec)?;
+    let parameters = Parameters::new(described.name.label(), &described.parameters);
+    let (CodecSpec::V2(map) | CodecSpec::V3 { configuration: map, .. }) = &mut spelt else {
+        return Ok(spelt);
+    };
+    match kind {
+        Kind::Zlib | Kind::Gzip | Kind::Bzip2 | Kind::Zstd => {
+            for (key, default) in kind.integers() {
+                let value = parameters.integer(key)?.unwrap_or(*default);
+                map.insert((*key).to_owned(), Value::from(value));
+            }
+        }
+        Kind::Fletcher32 => _ = map.remove("parameters"),
+        _ => {}
+    }
+    if let (Kind::Zstd, CodecSpec::V3 { configuration, .. }) = (kind, &mut spelt) {
+        configuration.entry("checksum").or_insert(Value::Bool(false));
+    }
+    Ok(spelt)
+}
+
+/// What parameters follow from.
+struct Chunk<'a> {
+    label: &'static str,
+    info: &'a ChunkInfo,
+    fill: Option<&'a [u8]>,
+    /// Elements of the chunk.
+    count: u32,
+    /// Bytes of an element.
+    size: u32,
+    /// Bytes of the chunk.
+    len: u32,
+}
+
+impl<'a> Chunk<'a> {
+    fn new(label: &'static str, info: &'a ChunkInfo, fill: Option<&'a [u8]>) -> Result<Self, CodecError> {
+        let unfit = || CodecError::unsupported(label, format!("chunks of shape {:?}", info.shape));
+        let size = info.element.byte_len.unwrap_or(1) as u64;
+        let count =
+            info.shape.iter().try_fold(1u64, |count, len| count.checked_mul(*len)).ok_or_else(unfit)?;
+        let small = |number: u64| u32::try_from(number).map_err(|_| unfit());
+        let len = small(count.checked_mul(size).ok_or_else(unfit)?)?;
+        Ok(Self { label, info, fill, count: small(count)?, size: small(size)?, len })
+    }
+
+    fn complete(&self, kind: Kind, parameters: &[u32]) -> Result<Vec<u32>, CodecError> {
+        let given = |index: usize, default: u32| parameters.get(index).copied().unwrap_or(default);
+        let Self { size, len, .. } = *self;
+        self.check_count(kind, parameters)?;
+        Ok(match kind {
+            Kind::Shuffle => vec![size],
+            // HDF5 takes exactly one.
+            Kind::Zlib => vec![given(0, 1)],
+            Kind::Szip => {
+                let pixels = given(1, 16);
+                let scanline = usual_scanline(&self.info.shape, u64::from(pixels))?;
+                vec![szip_mask(given(0, 32)), pixels, szip_bits(size), self.small(scanline)?]
+            }
+            Kind::Nbit => self.nbit(),
+            Kind::ScaleOffset => self.scale_offset(parameters)?,
+            Kind::Lzf => vec![4, 0x105, len],
+            Kind::Blosc => vec![2, 2, size, len, given(4, 5), given(5, 1), given(6, 0)],
+            Kind::Bitshuffle => {
+                // The level is there only when it was given.
+                let level = parameters.get(5).copied();
+                [0, 4, size, given(3, 0), given(4, 0)].into_iter().chain(level).collect()
+            }
+            Kind::Blosc2 => {
+                let mut numbers = vec![1, 0, size, len, given(4, 5), given(5, 1), given(6, 0)];
+                if let 2.. = self.info.shape.len() {
+                    numbers.push(self.small(self.info.shape.len())?);
+                    let lens =
+                        self.info.shape.iter().map(|len| u32::try_from(*len).map_err(|_| self.unfit()));
+                    numbers.extend(lens.collect::<Result<Vec<u32>, _>>()?);
+                }
+                numbers
+            }
+            Kind::Zfp => fitted(parameters, self.info)?,
+            _ => parameters.to_vec(),
+        })
+    }
+
+    /// More parameters than a filter of HDF5's own has make it fail on reading.
+    fn check_count(&self, kind: Kind, parameters: &[u32]) -> Result<(), CodecError> {
+        let most = match kind {
+            Kind::Zlib | Kind::Shuffle => 1,
+            Kind::Fletcher32 => 0,
+            Kind::Szip => 4,
+            _ => return Ok(()),
+        };
+        if parameters.len() <= most {
+            return Ok(());
+        }
+        let reason = format!("it has at most {most} parameters, and these are given: {parameters:?}");
+        Err(CodecError::malformed(self.label, reason))
+    }
+
+    /// Types that are written keep all their bits, so that nothing is packed, and HDF5 is told so.
+    fn nbit(&self) -> Vec<u32> {
+        const PLAIN: u32 = 1;
+        let mut numbers = match self.info.element.number {
+            Some(number) => {
+                vec![0, PLAIN, self.count, 1, self.size, u32::from(number.big_endian), 8 * self.size, 0]
+            }
+            None => vec![0, PLAIN, self.count, 4, self.size],
+        };
+        let count = u32::try_from(numbers.len()).unwrap_or(0);
+        numbers.splice(..1, [count]);
+        numbers
+    }
+
+    /// How and to how many digits or bits is what was asked for; the type is that of the elements. The fill value is the
+    /// one that was stated for numbers of the same type.
+    fn scale_offset(&self, parameters: &[u32]) -> Result<Vec<u32>, CodecError> {
+        let malformed = |reason: String| CodecError::malformed(self.label, reason);
+        let number = self.info.element.number.filter(|number| !(number.is_float() && number.size == 2));
+        let number = number
+            .ok_or_else(|| CodecError::unsupported(self.label, "elements that are not one number each"))?;
+        let wanted = if number.is_float() { 0 } else { 2 };
+        let (kind, factor) = match parameters {
+            [kind, factor, ..] => (*kind, *factor),
+            _ if number.is_float() => {
+                return Err(malformed("the number of decimal digits is missing".to_owned()));
+            }
+            _ => (wanted, 0),
+        };
+        if kind != wanted {
+            let names = ["floats by digits", "floats by exponents", "integers"];
+            let kind = names.get(kind as usize).copied().unwrap_or("nothing that is known");
+            return Err(malformed(format!("it is asked to scale {kind}, of numbers of type {number:?}")));
+        }
+        if wanted == 2 && factor > 8 * self.size {
+            return Err(malformed(format!("{factor} bits of numbers of {} bytes", self.size)));
+        }
+        let is_float = u32::from(number.is_float());
+        let is_signed = u32::from(number.kind == NumberKind::Signed);
+        let ty = [is_float, self.size, is_signed, u32::from(number.big_endian)];
+        let mut numbers = vec![kind, factor, self.count];
+        numbers.extend(ty);
+        match parameters.get(3..7) {
+            Some(of) if of == ty => numbers.extend_from_slice(parameters.get(7..).unwrap_or_default()),
+            _ => numbers.extend(self.stated_fill(number)),
+        }
+        // HDF5 has room for them all, whatever it needs.
+        numbers.resize(numbers.len().max(SCALE_OFFSET_NUMBERS), 0);
+        Ok(numbers)
+    }
+
+    /// Whether there is a fill value, and its bits in two words.
+    fn stated_fill(&self, number: NumberType) -> [u32; 3] {
+        let Some(fill) = self.fill.filter(|fill| fill.len() == number.size) else { return [0; 3] };
+        let mut word = [0; 8];
+        for (i, byte) in fill.iter().enumerate().take(8) {
+            word[if number.big_endian { fill.len().min(8) - 1 - i } else { i }] = *byte;
+        }
+        let [a, b, c, d, e, f, g, h] = word;
+        [1, u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
+    }
+
+    fn small(&self, number: usize) -> Result<u32, CodecError> {
+        u32::try_from(number).map_err(|_| self.unfit())
+    }
+
+    fn unfit(&self) -> CodecError {
+        CodecError::unsupported(self.label, format!("chunks of shape {:?}", self.info.shape))
+    }
+}
+
+/// Numbers that scale-offset has in the file.
+const SCALE_OFFSET_NUMBERS: usize = 20;
 
 /// Pixels are what they are in the file; little-endian ones, unless it says something else. As HDF5's own call has it,
 /// blocks may take the short cut for k = 13.

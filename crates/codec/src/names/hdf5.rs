@@ -1,6 +1,7 @@
 //! Parameters of HDF5 filters: vectors of unsigned numbers (`nczarr.md` 11.2, 11.4, 11.5).
 use super::{Described, Kind};
 use crate::CodecError;
+use crate::codecs::zfp;
 use crate::parameters::Parameters;
 use serde_json::{Map, Value};
 
@@ -38,6 +39,8 @@ pub(super) fn members(kind: Kind, parameters: &[u32]) -> Result<Map<String, Valu
             put(4, "compression");
             put(5, "level");
         }
+        // It has none.
+        Kind::Fletcher32 => {}
         // Signed, stored as unsigned.
         Kind::Zstd => {
             if let Some(level) = parameters.first() {
@@ -80,6 +83,7 @@ pub(super) fn parameters(described: &Described) -> Result<Vec<u32>, CodecError> 
         Kind::Bitshuffle => {
             vec![0, 0, 0, number("blocksize", 0)?, number("compression", 0)?, number("level", 0)?]
         }
+        Kind::Zfp if members.get("parameters").is_none() => zfp::user_numbers(&members)?,
         _ => members.numbers()?,
     })
 }

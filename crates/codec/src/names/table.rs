@@ -73,6 +73,7 @@ impl Kind {
             Self::Szip => &["mask", "pixels-per-block"],
             Self::Blosc => &["cname", "clevel", "shuffle", "blocksize"],
             Self::Lz4 => &["acceleration"],
+            Self::Zfp => &["mode", "tolerance", "rate", "precision"],
             Self::Bitshuffle => &["elementsize", "blocksize", "compression", "level"],
             Self::Lzma => &["format", "check", "preset", "filters"],
             Self::Delta | Self::AsType => &["dtype", "astype"],
@@ -83,6 +84,22 @@ impl Kind {
             Self::Transpose => &["order"],
             _ => &[],
         }
+    }
+}
+
+impl Kind {
+    /// Whether numcodecs, and so zarr-python, has it under that name.
+    pub(crate) fn is_in_numcodecs(self) -> bool {
+        !matches!(
+            self,
+            Self::Szip
+                | Self::Nbit
+                | Self::ScaleOffset
+                | Self::Lzf
+                | Self::Bitshuffle
+                | Self::Blosc2
+                | Self::BitGroom
+        )
     }
 }
 

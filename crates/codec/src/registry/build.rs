@@ -23,7 +23,7 @@ use crate::ffi::BloscOptions;
 use crate::names::{Kind, describe, shuffle_size};
 use crate::number::{NumberKind, NumberType};
 use crate::parameters::Parameters;
-use crate::{ChunkInfo, CodecError};
+use crate::{ChunkInfo, CodecError, Element};
 use ncirrus_model::{CodecSpace, CodecSpec};
 use serde_json::Value;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
         Kind::Bitshuffle => bound(Bitshuffle::new(&parameters, chunk)?),
         Kind::Blosc2 => bound(Blosc2::new(&parameters.numbers()?, chunk)?),
         Kind::Zfp if described.space == CodecSpace::Hdf5 => bound(Zfp::new(&parameters.numbers()?)?),
-        Kind::Zfp => bound(Zfp::with_headers()),
+        Kind::Zfp => bound(Zfp::with_headers(&parameters, chunk)),
         // What was rounded stays as it is.
         Kind::BitGroom => Ok(None),
         Kind::Szip => bound(Szip::new(&parameters, chunk)?),
@@ -79,7 +79,17 @@ pub(super) fn build(spec: &CodecSpec, chunk: &mut ChunkInfo, big_endian: bool) -
             elementwise(described.kind(), &parameters, chunk, big_endian)
         }
         Kind::PackBits => {
-            chunk.element.byte_len = Some(1);
+            if chunk
+                .element
+                .number
+                .is_some_and(|number| number.size != 1 || number.kind != NumberKind::Unsigned)
+            {
+                return Err(CodecError::unsupported(
+                    label,
+                    "numbers that are not unsigned bytes: it keeps 0 and 1",
+                ));
+            }
+            chunk.element = Element::sized(Some(1));
             bound(PackBits)
         }
         Kind::Identity => Ok(None),
@@ -139,8 +149,15 @@ fn types(
     let Some(first) = number_type(parameters, decoded, big_endian)? else {
         return Err(parameters.missing(decoded));
     };
+    if let Some(number) = chunk.element.number
+        && (number.size != first.size || number.is_float() != first.is_float())
+    {
+        let given = parameters.text(decoded)?.unwrap_or_default();
+        let reason = format!("{decoded} {given:?} is not the type of the elements");
+        return Err(CodecError::malformed(parameters.codec(), reason));
+    }
     let second = number_type(parameters, encoded, big_endian)?.unwrap_or(first);
-    chunk.element.byte_len = Some(second.size);
+    chunk.element = Element::of(second);
     Ok((first, second))
 }
 

@@ -1,5 +1,6 @@
 //! The bytes of encoded cells, and what is left to do when they have their place. Where a cell is an object and the store
 //! can be written to at once, they are lent to it by whoever has them: the caller, or a codec.
+use super::care::Subject;
 use super::cells::Part;
 use super::stage::{Contents, Held, Key};
 use super::store::{Late, Window};
@@ -12,6 +13,7 @@ use ncirrus_codec::Scratch;
 use ncirrus_layout::{Error, ObjectId, Prepared, Put, Result, StoredType};
 use ncirrus_model::{Model, Values};
 use ncirrus_store::Precondition;
+use std::borrow::Cow;
 
 /// The bytes of an encoded cell.
 pub(super) enum Body<'a> {
@@ -70,7 +72,9 @@ impl Writer {
     ) -> Result<(Body<'a>, u32)> {
         let Window { target, array, data, touched, .. } = window;
         if let Some(piece) = data.piece(touched, part, shape, element) {
-            return encode(target, shape, Body::Lent(piece), &mut worker.scratch);
+            let skips = self.takes_mask(target, target.care.changing);
+            let subject = Subject { cell: &part.cell, array, shape, kept: None, skips };
+            return encode(target, &subject, Body::Lent(piece), &mut worker.scratch);
         }
         self.body_of_elements((target, array), &part.cell, (shape, element), worker, |elements| {
             data.scatter_bytes(touched, part, shape, element, elements);
@@ -103,19 +107,21 @@ impl Writer {
         }
         scatter(elements)?;
         let stored = target.stored_shape(cell, array)?;
+        let skips = self.takes_mask(target, target.care.changing);
+        let subject = Subject { cell, array, shape: &stored, kept: None, skips };
         if stored == shape {
-            return encode(target, shape, Body::Buffer(elements), scratch);
+            return encode(target, &subject, Body::Buffer(elements), scratch);
         }
         *cut = Target::clip_bytes(elements, shape, &stored, element);
-        encode(target, &stored, Body::Buffer(cut), scratch)
+        encode(target, &subject, Body::Buffer(cut), scratch)
     }
 
-    /// Encodes and places the elements of a whole cell.
+    /// Encodes and places the elements of a whole cell, of which some may have gone through the codecs before.
     pub(super) fn store_contents<'a>(
         &self,
         (target, model): (&Target, &Model),
         key: &Key,
-        contents: &'a Contents,
+        (contents, kept): (&'a Contents, Option<&[u8]>),
         prepared: &Prepared,
         worker: &'a mut Worker,
     ) -> Result<Placed<'a>> {
@@ -123,6 +129,9 @@ impl Writer {
         let array = model.shape(target.var);
         let shape = target.cell_shape(&key.cell)?;
         let stored = target.stored_shape(&key.cell, &array)?;
+        let kept = kept.filter(|_| stored == shape);
+        let skips = self.takes_mask(target, target.care.changing);
+        let subject = Subject { cell: &key.cell, array: &array, shape: &stored, kept, skips };
         let Worker { scratch, encoded: cut, .. } = worker;
         let placed = match (contents, target.element) {
             (Contents::Bytes(bytes), Some(element)) => {
@@ -132,13 +141,13 @@ impl Writer {
                     *cut = Target::clip_bytes(bytes, &shape, &stored, element);
                     Body::Buffer(cut)
                 };
-                let (body, mask) = encode(target, &stored, raw, scratch).map_err(located)?;
+                let (body, mask) = encode(target, &subject, raw, scratch).map_err(located)?;
                 self.place_body(target, prepared, &key.cell, body, mask)?
             }
             (Contents::Values(values), _) => {
                 let values = Target::clip_values(values, &shape, &stored)?;
                 let (raw, mut puts) = self.stored_values((target, model), &values).map_err(located)?;
-                let (body, mask) = encode(target, &stored, Body::Made(raw), scratch).map_err(located)?;
+                let (body, mask) = encode(target, &subject, Body::Made(raw), scratch).map_err(located)?;
                 match puts.is_empty() {
                     true => self.place_body(target, prepared, &key.cell, body, mask)?,
                     false => {
@@ -212,7 +221,7 @@ impl Writer {
 
 fn encode<'a>(
     target: &Target,
-    shape: &[usize],
+    subject: &Subject<'_>,
     raw: Body<'a>,
     scratch: &'a mut Scratch,
 ) -> Result<(Body<'a>, u32)> {
@@ -221,10 +230,19 @@ fn encode<'a>(
         Body::Lent(bytes) => bytes,
         Body::Buffer(bytes) => bytes.as_slice(),
         Body::Made(bytes) => {
-            let (encoded, mask) = target.encode(shape, &bytes, scratch)?;
-            return Ok((Body::Made(Bytes::copy_from_slice(encoded)), mask));
+            let (encoded, mask) = target.encode(subject, &bytes, scratch)?;
+            return Ok((Body::Made(encoded.into_owned().into()), mask));
         }
     };
-    let (encoded, mask) = target.encode(shape, raw, scratch)?;
-    Ok((Body::Lent(encoded), mask))
+    let (encoded, mask) = target.encode(subject, raw, scratch)?;
+    Ok((encoded.into(), mask))
+}
+
+impl<'a> From<Cow<'a, [u8]>> for Body<'a> {
+    fn from(bytes: Cow<'a, [u8]>) -> Self {
+        match bytes {
+            Cow::Borrowed(bytes) => Self::Lent(bytes),
+            Cow::Owned(bytes) => Self::Made(bytes.into()),
+        }
+    }
 }

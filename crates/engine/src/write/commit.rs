@@ -97,7 +97,9 @@ impl Writer {
             let buffers = (&mut worker.encoded, &mut worker.scratch);
             self.load((&target, &model), &held.key.cell, stored, buffers)
         });
-        held.slot.contents = Some(contents?);
+        let contents = contents?;
+        held.slot.keep(&target, found.first().unwrap_or(&Stored::Absent), &contents);
+        held.slot.contents = Some(contents);
         Ok(())
     }
 
@@ -162,7 +164,8 @@ impl Writer {
         self.session.shared.for_each(jobs, self.lanes(cost), |cell, worker| {
             let blank = target.blank(&target.cell_shape(cell)?)?;
             let key = Key { var: target.var, cell: cell.to_vec() };
-            let placed = self.store_contents((target, model), &key, &blank, &prepared, worker)?.into_puts();
+            let placed =
+                self.store_contents((target, model), &key, (&blank, None), &prepared, worker)?.into_puts();
             match self.output.local() {
                 Some(local) => {
                     self.forget(&placed);

@@ -28,6 +28,15 @@ pub struct Copied {
     pub out_of_range: u64,
 }
 
+/// How values are treated on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Treatment {
+    /// How they are quantized.
+    pub quantize: Option<Quantize>,
+    /// Decode chunks that pass through, too: those that cannot be decoded are errors.
+    pub verify: bool,
+}
+
 /// Copies the selected elements of a variable to a variable of the same shape as the selection, converting numbers
 /// where the types differ, and quantizing them when that is asked for. Chunks that would be encoded as they are pass
 /// through; the others are decoded as seldom as the memory allows. [`plan_copy`] tells how.
@@ -41,10 +50,10 @@ pub async fn copy_selection(
     from: (&Dataset, VarId),
     selection: &Selection,
     to: (&Writer, VarId),
-    quantize: Option<Quantize>,
+    treatment: Treatment,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Copied> {
-    Copying::new(from, selection, to, quantize)?.copy(progress).await
+    Copying::new(from, selection, to, treatment)?.copy(progress).await
 }
 
 /// As [`copy_selection`], but chunks that cannot be decoded become fill, and `skipped` is told of each of them. All chunks
@@ -56,11 +65,11 @@ pub async fn copy_around_damage(
     from: (&Dataset, VarId),
     selection: &Selection,
     to: (&Writer, VarId),
-    quantize: Option<Quantize>,
+    treatment: Treatment,
     progress: &(dyn Fn(u64) + Sync),
     skipped: &(dyn Fn(Skipped) + Sync),
 ) -> Result<Copied> {
-    let copy = Copying::new(from, selection, to, quantize)?;
+    let copy = Copying::new(from, selection, to, treatment)?;
     Copying { skipped: Some(skipped), ..copy }.copy(progress).await
 }
 
@@ -73,9 +82,9 @@ pub async fn plan_copy(
     from: (&Dataset, VarId),
     selection: &Selection,
     to: (&Writer, VarId),
-    quantize: Option<Quantize>,
+    treatment: Treatment,
 ) -> Result<CopyPlan> {
-    let copy = Copying::new(from, selection, to, quantize)?;
+    let copy = Copying::new(from, selection, to, treatment)?;
     copy.plan().await
 }
 
@@ -85,7 +94,7 @@ pub async fn plan_copy(
 /// As [`copy_selection`].
 pub async fn copy_variable(from: &Dataset, from_var: VarId, to: &Writer, to_var: VarId) -> Result<Copied> {
     let all = Selection::all(&from.model().shape(from_var));
-    copy_selection((from, from_var), &all, (to, to_var), None, &|_| ()).await
+    copy_selection((from, from_var), &all, (to, to_var), Treatment::default(), &|_| ()).await
 }
 
 /// A copy of one variable.
@@ -95,7 +104,7 @@ struct Copying<'a> {
     selection: &'a Selection,
     writer: &'a Writer,
     to: VarId,
-    quantize: Option<Quantize>,
+    treatment: Treatment,
     /// Told of chunks that cannot be decoded; without, they are an error.
     skipped: Option<Tell<'a>>,
     /// Of the selection.
@@ -122,10 +131,10 @@ impl<'a> Copying<'a> {
         (source, from): (&'a Dataset, VarId),
         selection: &'a Selection,
         (writer, to): (&'a Writer, VarId),
-        quantize: Option<Quantize>,
+        treatment: Treatment,
     ) -> Result<Self> {
         let copy =
-            Self { source, from, selection, writer, to, quantize, skipped: None, shape: selection.shape() };
+            Self { source, from, selection, writer, to, treatment, skipped: None, shape: selection.shape() };
         let checked = selection.check(&source.model().shape(from));
         checked.map_err(|error| copy.located(error.into()))?;
         check_room(&writer.model(), to, &copy.shape)?;
@@ -217,7 +226,7 @@ impl<'a> Copying<'a> {
     /// The values of a box of the result as they are written, and how many of them were out of range.
     fn prepared(&self, region: &Region, values: Values) -> Result<(Values, u64)> {
         let (mut values, out_of_range) = self.converted(values)?;
-        if let Some(quantize) = self.quantize {
+        if let Some(quantize) = self.treatment.quantize {
             let fill = self.writer.model().variable(self.to).and_then(Variable::fill_value);
             let fill = fill.unwrap_or_else(|| values.empty_like());
             quantize.apply_in_turn(&mut values, &fill, |index| is_odd(index, region, &self.shape));

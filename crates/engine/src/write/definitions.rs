@@ -1,9 +1,14 @@
 //! The model as it is being edited, and what the format has accepted of it.
 use super::Writer;
 use super::target::Target;
-use ncirrus_codec::{ChunkInfo, Element, Registry, names};
-use ncirrus_layout::{Abilities, Error, ErrorKind, Result};
-use ncirrus_model::{CodecSpace, CodecSpec, DimensionLen, Model, Selection, Storage, VarId};
+use crate::convert;
+use crate::decode::{codec_error, element_of};
+use ncirrus_codec::{ChunkInfo, Element, NumberKind, NumberType, Registry, names};
+use ncirrus_layout::{Abilities, Encoding, Error, ErrorKind, Result};
+use ncirrus_model::{
+    Atomic, CodecSpace, CodecSpec, DimensionLen, Endianness, Model, Selection, Storage, TypeRef, VarId,
+    Variable,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -154,12 +159,7 @@ pub(super) fn translated(
         let Some(variable) = model.variable(var).filter(|variable| !variable.filters.is_empty()) else {
             continue;
         };
-        let byte_len = model.packed_len(variable.ty).and_then(|len| usize::try_from(len).ok());
-        let shape = match &variable.storage {
-            Storage::Chunked(shape) => shape.clone(),
-            _ => Vec::new(),
-        };
-        let chunk = ChunkInfo { shape, element: Element { byte_len } };
+        let chunk = chunk_of(model, variable);
         let translate = |spec: &CodecSpec| in_space(spec, abilities.codecs, &chunk, registry);
         let filters = variable.filters.iter().map(translate).collect::<Result<Vec<_>>>();
         let filters = filters.map_err(|error| error.at_path(model.variable_path(var)))?;
@@ -173,16 +173,14 @@ pub(super) fn translated(
 }
 
 impl Writer {
-    /// The model with the numbers that HDF5's filters get from the chunks that they work on, once the format has chosen
-    /// those. Variables that were there before keep what is recorded of them.
+    /// The model with the numbers that filters get from the chunks that they work on, once the format has chosen those.
+    /// Variables that were there before keep what is recorded of them.
     ///
     /// # Errors
-    /// `Unsupported` naming the variable and the filter that does not work on its chunks.
+    /// `Unsupported` naming the variable and the filter that does not work on its chunks, `Malformed` when its
+    /// parameters make no sense.
     pub(super) fn completed(&self, model: &Arc<Model>) -> Result<Arc<Model>> {
         let mut result = Arc::clone(model);
-        if self.abilities.codecs != Some(CodecSpace::Hdf5) {
-            return Ok(result);
-        }
         for var in model.variables() {
             let Some(variable) = model.variable(var).filter(|variable| !variable.filters.is_empty()) else {
                 continue;
@@ -191,16 +189,8 @@ impl Writer {
                 continue;
             }
             let encoding = super::lock(&self.placer).encoding(var)?;
-            let shape = encoding.grid.cell_shape(&vec![0; encoding.grid.rank()]);
-            let shape = shape.ok_or_else(|| {
-                Error::internal("a grid without a first chunk").at_path(model.variable_path(var))
-            })?;
-            let byte_len = encoding.stored.byte_len().and_then(|len| usize::try_from(len).ok());
-            let chunk = ChunkInfo { shape, element: Element { byte_len } };
-            let filters = variable.filters.iter().map(|filter| names::complete(filter, &chunk));
-            let filters = filters.collect::<std::result::Result<Vec<_>, _>>();
-            let filters = filters
-                .map_err(|error| crate::decode::codec_error(error).at_path(model.variable_path(var)))?;
+            let filters = complete(model, variable, &encoding, self.session.registry());
+            let filters = filters.map_err(|error| error.at_path(model.variable_path(var)))?;
             if filters != variable.filters
                 && let Some(variable) = Arc::make_mut(&mut result).variable_mut(var)
             {
@@ -210,13 +200,66 @@ impl Writer {
         Ok(result)
     }
 
-    /// Checks that a filter can be applied to elements of that size, if they have one, and stored in the format.
+    /// Checks that a filter can be applied to the elements of a variable, and stored in the format.
     ///
     /// # Errors
     /// `Unsupported` naming the filter.
-    pub fn check_filter(&self, spec: &CodecSpec, byte_len: Option<usize>) -> Result<()> {
-        let chunk = ChunkInfo { shape: Vec::new(), element: Element { byte_len } };
-        in_space(spec, self.abilities.codecs, &chunk, self.session.registry()).map(|_| ())
+    pub fn check_filter(&self, spec: &CodecSpec, model: &Model, variable: &Variable) -> Result<()> {
+        in_space(spec, self.abilities.codecs, &chunk_of(model, variable), self.session.registry()).map(|_| ())
+    }
+}
+
+/// The filters with all their numbers. They are bound, too: what they cannot be is told before anything is put.
+fn complete(
+    model: &Model,
+    variable: &Variable,
+    encoding: &Encoding,
+    registry: &Registry,
+) -> Result<Vec<CodecSpec>> {
+    let shape = encoding.grid.cell_shape(&vec![0; encoding.grid.rank()]).unwrap_or_default();
+    let chunk = ChunkInfo { shape, element: element_of(&encoding.stored) };
+    let fill = match encoding.stored.byte_len() {
+        Some(_) if chunk.element.number.is_some() => {
+            Some(convert::encode(model, variable.ty, &encoding.stored, &encoding.fill, 0..1)?)
+        }
+        _ => None,
+    };
+    let filters = variable.filters.iter().map(|filter| names::complete(filter, &chunk, fill.as_deref()));
+    let filters: Vec<CodecSpec> = filters.collect::<std::result::Result<_, _>>().map_err(codec_error)?;
+    registry.bind(&filters, &chunk).map_err(codec_error)?;
+    Ok(filters)
+}
+
+/// A chunk as far as the model tells.
+fn chunk_of(model: &Model, variable: &Variable) -> ChunkInfo {
+    let shape = match &variable.storage {
+        Storage::Chunked(shape) => shape.clone(),
+        _ => Vec::new(),
+    };
+    ChunkInfo { shape, element: element_in(model, variable) }
+}
+
+/// What codecs may know of a variable's elements.
+pub fn element_in(model: &Model, variable: &Variable) -> Element {
+    let byte_len = model.packed_len(variable.ty).and_then(|len| usize::try_from(len).ok());
+    let atomic = match variable.ty {
+        TypeRef::Atomic(atomic) => Some(atomic),
+        TypeRef::User(_) => model.base_atomic(variable.ty),
+    };
+    let kind = match atomic {
+        Some(Atomic::Float | Atomic::Double) => NumberKind::Float,
+        Some(Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64) => NumberKind::Signed,
+        Some(Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64) => NumberKind::Unsigned,
+        Some(Atomic::Char | Atomic::String) | None => return Element::sized(byte_len),
+    };
+    let big_endian = match variable.endianness {
+        Endianness::Native => cfg!(target_endian = "big"),
+        Endianness::Little => false,
+        Endianness::Big => true,
+    };
+    match byte_len {
+        Some(size) => Element::of(NumberType { kind, size, big_endian: big_endian && size > 1 }),
+        None => Element::sized(None),
     }
 }
 
@@ -229,7 +272,7 @@ fn in_space(
     let space = space.ok_or_else(|| {
         Error::unsupported(format!("the format stores no filters, and {} is asked for", spec.identifier()))
     })?;
-    let translated = registry.translate(spec, space, chunk).map_err(crate::decode::codec_error)?;
-    registry.check_encodes(&translated, chunk).map_err(crate::decode::codec_error)?;
+    let translated = registry.translate(spec, space, chunk).map_err(codec_error)?;
+    registry.check_encodes(&translated, chunk).map_err(codec_error)?;
     Ok(translated)
 }

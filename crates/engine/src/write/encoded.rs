@@ -78,7 +78,7 @@ impl Writer {
         let late = Late::default();
         let done = self.session.shared.for_each(jobs, usize::MAX, |(chunk, mut held), _| {
             let puts = self.place(target, &prepared, &chunk.cell, chunk.body, chunk.mask)?;
-            (held.slot.contents, held.slot.origin) = (None, None);
+            held.slot.clear();
             self.carry_out(puts, held, &late)
         });
         let put = self.put_cells(late, guarded).await;

@@ -30,6 +30,15 @@ impl Stored {
             Self::Absent | Self::There(_) | Self::Values(_) => 0,
         }
     }
+
+    /// The codecs that a stored cell went without; `None` where there are no bytes of one.
+    pub(super) fn mask(&self) -> Option<u32> {
+        match self {
+            Self::Bytes(_, mask, _) => Some(*mask),
+            Self::There(found) => Some(found.mask),
+            Self::Absent | Self::Values(_) => None,
+        }
+    }
 }
 
 impl Writer {

@@ -63,7 +63,7 @@ impl Writer {
             let (body, mask) = body.map_err(|error| target.located(error, &cell))?;
             let placed = self.place_body(target, &prepared, &cell, body, mask)?;
             self.note_cut(&held.key, target, &array)?;
-            (held.slot.contents, held.slot.origin) = (None, None);
+            held.slot.clear();
             self.finish(placed, held, &late)
         });
         let put = self.put_cells(late, guarded).await;

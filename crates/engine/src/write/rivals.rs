@@ -378,7 +378,7 @@ impl Writer {
             let ours = elements(&Stored::Bytes(ours.clone(), 0, None))?;
             let theirs = elements(&Stored::Bytes(theirs.clone(), 0, None))?;
             let merged = merge(&base, &ours, theirs, target.element)?;
-            let placed = self.store_contents((&target, &model), key, &merged, &prepared, worker);
+            let placed = self.store_contents((&target, &model), key, (&merged, None), &prepared, worker);
             placed.map(Placed::into_puts)
         })?;
         let body = puts.into_iter().find_map(|put| match put {

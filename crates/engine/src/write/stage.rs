@@ -1,5 +1,6 @@
 //! Cells that are partly written and wait to be encoded: a write-back cache, each cell behind a lock of its own.
 use super::load::Stored;
+use super::target::Target;
 use ncirrus_model::{Values, VarId};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +52,25 @@ pub(super) struct Slot {
     pub(super) contents: Option<Contents>,
     /// What was stored when the elements were completed with it, where others may change it meanwhile.
     pub(super) origin: Option<Stored>,
+    /// The elements as they were when they had come through lossy codecs, and had not been changed since.
+    pub(super) kept: Option<Vec<u8>>,
+}
+
+impl Slot {
+    /// Remembers the elements that were loaded, where encoding them again might change them.
+    pub(super) fn keep(&mut self, target: &Target, stored: &Stored, loaded: &Contents) {
+        self.kept = match loaded {
+            Contents::Bytes(bytes) if stored.mask().is_some_and(|mask| target.care.has_changed(mask)) => {
+                Some(bytes.clone())
+            }
+            _ => None,
+        };
+    }
+
+    /// Nothing is staged any more.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// All staged cells.
@@ -171,6 +191,7 @@ impl Entry {
 impl Drop for Held {
     fn drop(&mut self) {
         let origin = self.slot.origin.as_ref().map_or(0, Stored::byte_len);
+        let origin = origin.saturating_add(self.slot.kept.as_ref().map_or(0, Vec::len));
         let cost = self.slot.contents.as_ref().map(|contents| contents.cost().max(1).saturating_add(origin));
         let now = self.stage.clock.fetch_add(1, Ordering::Relaxed);
         let mut guard = self.stage.state();

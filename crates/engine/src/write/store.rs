@@ -218,7 +218,7 @@ impl Writer {
                 self.whole_body(window, &job.part, (&shape, element), worker).map_err(located)?;
             let placed = self.place_body(target, &window.prepared, &cell, body, mask)?;
             self.note_cut(&job.held.key, target, &window.array)?;
-            (job.held.slot.contents, job.held.slot.origin) = (None, None);
+            job.held.slot.clear();
             return self.finish(placed, job.held, &window.late);
         }
         let present = job.held.slot.contents.take();
@@ -229,7 +229,9 @@ impl Writer {
                 if self.output.local().is_none() {
                     job.held.slot.origin = Some(stored.clone());
                 }
-                self.load((target, model), &cell, stored, buffers)?
+                let loaded = self.load((target, model), &cell, stored, buffers)?;
+                job.held.slot.keep(target, stored, &loaded);
+                loaded
             }
             (None, None) => target.blank(&shape)?,
         };
@@ -274,8 +276,12 @@ impl Writer {
         let done = self.session.shared.for_each(cells, lanes, |mut held, worker| {
             let Some((target, model)) = targets.get(&held.key.var) else { return Ok(()) };
             let Some(contents) = held.slot.contents.take() else { return Ok(()) };
-            match self.store_contents((target, model), &held.key, &contents, &prepared, worker) {
-                Ok(placed) => self.finish(placed, held, &late),
+            let elements = (&contents, held.slot.kept.as_deref());
+            match self.store_contents((target, model), &held.key, elements, &prepared, worker) {
+                Ok(placed) => {
+                    held.slot.kept = None;
+                    self.finish(placed, held, &late)
+                }
                 Err(error) => {
                     held.slot.contents = Some(contents);
                     Err(error)

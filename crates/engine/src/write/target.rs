@@ -1,8 +1,10 @@
 //! A variable as it is written: its encoding bound to codecs and conversions.
+use super::care::Care;
 use super::cells::to_index;
 use super::stage::Contents;
 use crate::convert::{self, Copier};
-use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Element, Registry, Scratch, names};
+use crate::decode::element_of;
+use ncirrus_codec::{ChunkInfo, CodecChain, CodecError, Registry, Scratch, names};
 use ncirrus_layout::{ChunkGrid, Edge, Encoding, Error, Limits, Result, StoredType};
 use ncirrus_model::{CodecSpec, Model, Region, TypeRef, Values, VarId};
 use std::borrow::Cow;
@@ -32,6 +34,8 @@ pub(super) struct Target {
     registry: Registry,
     /// One stored element of fill.
     fill: Vec<u8>,
+    /// Codecs that want more than to be applied.
+    pub(super) care: Care,
 }
 
 impl Target {
@@ -69,6 +73,7 @@ impl Target {
             path: path.clone(),
             // netcdf-c codes szip by the lines of the variable (nczarr.md 11.5), and is read so.
             codecs: names::with_shape(&encoding.codecs, &model.shape(var)),
+            care: Care::new(&encoding),
             encoding,
         };
         if let ChunkGrid::Regular(shape) = &target.encoding.grid {
@@ -81,13 +86,12 @@ impl Target {
     }
 
     fn bind(&self, shape: &[u64]) -> Result<CodecChain> {
-        let byte_len = self.encoding.stored.byte_len().map(to_index).transpose()?;
-        let chunk = ChunkInfo { shape: shape.to_vec(), element: Element { byte_len } };
+        let chunk = ChunkInfo { shape: shape.to_vec(), element: element_of(&self.encoding.stored) };
         self.registry.bind(&self.codecs, &chunk).map_err(codec_error)
     }
 
     /// The codecs for a cell of that shape.
-    fn chain(&self, shape: &[usize]) -> Result<CodecChain> {
+    pub(super) fn chain(&self, shape: &[usize]) -> Result<CodecChain> {
         match &self.chain {
             Some(chain) => Ok(chain.clone()),
             None => self.bind(&shape.iter().map(|len| *len as u64).collect::<Vec<_>>()),
@@ -140,19 +144,6 @@ impl Target {
         if self.fill.iter().any(|byte| *byte != 0) {
             bytes.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(&self.fill));
         }
-    }
-
-    /// Encodes elements as they are stored; the bytes stay in `scratch`, or are those given.
-    ///
-    /// # Errors
-    /// When a codec cannot encode them.
-    pub(super) fn encode<'a>(
-        &self,
-        shape: &[usize],
-        raw: &'a [u8],
-        scratch: &'a mut Scratch,
-    ) -> Result<(&'a [u8], u32)> {
-        self.chain(shape)?.encode_in(raw, scratch).map_err(codec_error)
     }
 
     /// Whether elements as they are stored are the bytes of the chunk.

@@ -334,8 +334,7 @@ fn metadata_larger_than_the_limit_are_refused() {
 
 #[test]
 fn encoded_metadata_are_decoded_by_the_engine() {
-    let info =
-        ncirrus_codec::ChunkInfo { shape: vec![4], element: ncirrus_codec::Element { byte_len: Some(1) } };
+    let info = ncirrus_codec::ChunkInfo { shape: vec![4], element: ncirrus_codec::Element::sized(Some(1)) };
     let codecs = vec![CodecSpec::v3("crc32c")];
     let chain = ncirrus_codec::Registry::builtin().bind(&codecs, &info).unwrap();
     let (encoded, _) = chain.encode(b"data", &mut ncirrus_codec::Scratch::default()).unwrap();

@@ -76,10 +76,8 @@ fn make(stored: Stored, len: u64, chunk: u64, is_written: fn(u64) -> bool) -> Te
         objects.push(("file".to_owned(), bytes(0, len).into()));
     } else {
         let array = Array { codecs: codecs.clone(), ..Array::new(&[len], &[chunk]) };
-        let info = ncirrus_codec::ChunkInfo {
-            shape: vec![chunk],
-            element: ncirrus_codec::Element { byte_len: Some(4) },
-        };
+        let info =
+            ncirrus_codec::ChunkInfo { shape: vec![chunk], element: ncirrus_codec::Element::sized(Some(4)) };
         let chain = ncirrus_codec::Registry::builtin().bind(&codecs, &info).unwrap();
         for cell in array.cells().into_iter().filter(|cell| is_written(cell[0] * chunk)) {
             let raw = bytes(cell[0] * chunk, (cell[0] + 1) * chunk);

@@ -183,10 +183,8 @@ fn swapped_fill_values_are_repaired() {
         let mut case = ints(order).chunk("0", body.clone());
         case.swapped_fill = true;
         if !codecs.is_empty() {
-            let info = ncirrus_codec::ChunkInfo {
-                shape: vec![2],
-                element: ncirrus_codec::Element { byte_len: Some(4) },
-            };
+            let info =
+                ncirrus_codec::ChunkInfo { shape: vec![2], element: ncirrus_codec::Element::sized(Some(4)) };
             let chain = ncirrus_codec::Registry::builtin().bind(&codecs, &info).unwrap();
             case.chunks[0].1 = chain.encode(&body, &mut ncirrus_codec::Scratch::default()).unwrap().0;
             case.codecs = codecs;

@@ -140,7 +140,7 @@ impl Array {
                 let index: Vec<u64> = offset.iter().zip(&region.start).map(|(a, b)| a + b).collect();
                 raw.extend(self.encode(value_at(&index)));
             }
-            let info = ChunkInfo { shape: region.count.clone(), element: Element { byte_len: Some(4) } };
+            let info = ChunkInfo { shape: region.count.clone(), element: Element::sized(Some(4)) };
             let chain = Registry::builtin().bind(&self.codecs, &info).unwrap();
             let (encoded, _) = chain.encode(&raw, &mut Scratch::default()).unwrap();
             chunks.insert(cell, encoded.into());

@@ -259,7 +259,7 @@ pub(super) fn copy_values(master: &Dataset, var: VarId, source: &Dataset, from: 
         path: source.path_of(from),
         var: from,
         selection: Selection::all(&shape),
-        quantize: None,
+        treatment: ncirrus_engine::Treatment::default(),
     };
     master.copy_from_to(source, &pair, var, &|_| ())
 }

@@ -5,6 +5,7 @@ use super::{CopyOptions, FilterRule, Filters, QuantizeRule};
 use crate::create::CreateOptions;
 use crate::left_out::forget_faults;
 use crate::{AxisSelection, Dataset, LeftOut, Result, Selection};
+use ncirrus_engine::Treatment;
 use ncirrus_engine::convert::Quantize;
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimensionLen, Group, Model, NodeId, Storage, TypeRef,
@@ -24,7 +25,7 @@ pub(crate) struct Pair {
     pub(crate) path: String,
     pub(crate) var: VarId,
     pub(crate) selection: Selection,
-    pub(crate) quantize: Option<Quantize>,
+    pub(crate) treatment: Treatment,
 }
 
 impl Blueprint {
@@ -134,7 +135,8 @@ impl Blueprint {
             self.record(var, quantize, options.cf_quantization)?;
         }
         let selection = selection_of(whole, var, choice);
-        self.pairs.push(Pair { path, var, selection, quantize });
+        let treatment = Treatment { quantize, verify: options.verify };
+        self.pairs.push(Pair { path, var, selection, treatment });
         Ok(())
     }
 

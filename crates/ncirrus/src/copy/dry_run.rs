@@ -1,5 +1,6 @@
 //! What a copy will take, without making it.
 use super::blueprint::Blueprint;
+use super::settle::settle;
 use super::{CopyOptions, drop_filters, names};
 use crate::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
@@ -15,6 +16,8 @@ pub struct CopyPlans {
     pub left_out: Vec<LeftOut>,
     /// Filters that are left out and names that are shortened, as wanted.
     pub losses: Vec<String>,
+    /// What is otherwise than in the source, as a copy reports it.
+    pub notes: Vec<String>,
 }
 
 /// What [`copy`](super::copy) with the same arguments will take. Neither is anything written nor are data read.
@@ -44,10 +47,11 @@ pub fn plan_copy(
         *empty = model;
         Ok(())
     }))?;
-    let mut plans = CopyPlans { variables: Vec::new(), left_out, losses };
+    let notes = settle(source, &writer, &pairs, options, session)?;
+    let mut plans = CopyPlans { variables: Vec::new(), left_out, losses, notes };
     for pair in &pairs {
         let (from, to) = ((source.reader()?, pair.var), (&writer, pair.var));
-        let planning = ncirrus_engine::plan_copy(from, &pair.selection, to, pair.quantize);
+        let planning = ncirrus_engine::plan_copy(from, &pair.selection, to, pair.treatment);
         plans.variables.push(engine.block_on(planning).map_err(|error| error.at_path(&*pair.path))?);
     }
     Ok(plans)

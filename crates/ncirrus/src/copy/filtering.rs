@@ -188,7 +188,7 @@ fn filter(text: &str) -> Result<CodecSpec> {
     if parts.is_empty() {
         return Ok(CodecSpec::V2(map));
     }
-    let named = names::translate(&CodecSpec::V2(map), CodecSpace::Hdf5, &Element { byte_len: None });
+    let named = names::translate(&CodecSpec::V2(map), CodecSpace::Hdf5, &Element::sized(None));
     match named {
         Ok(CodecSpec::Hdf5 { id, .. }) => Ok(CodecSpec::hdf5(id, &parameters(&parts)?)),
         _ => {

@@ -341,7 +341,7 @@ fn codecs_of(source: &Source) -> std::result::Result<Vec<crate::CodecSpec>, Stri
     let byte_len = source.stored.byte_len().and_then(|len| usize::try_from(len).ok());
     let translated = codecs.iter().map(|codec| {
         let name = codec.identifier();
-        let found = names::translate(codec, CodecSpace::V2, &Element { byte_len });
+        let found = names::translate(codec, CodecSpace::V2, &Element::sized(byte_len));
         let found = found.map_err(|error| format!("filter {name}: {error}"))?;
         match &found {
             crate::CodecSpec::V2(map) => match map.get("id").and_then(|id| id.as_str()) {

@@ -80,7 +80,7 @@ async fn check(variable: &Joint, dataset: &Dataset) -> std::result::Result<(), S
             _ => &none,
         };
         let byte_len = source.stored.byte_len().and_then(|len| usize::try_from(len).ok());
-        let info = ChunkInfo { shape: chunk.clone(), element: Element { byte_len } };
+        let info = ChunkInfo { shape: chunk.clone(), element: Element::sized(byte_len) };
         let (theirs, ours) = (without_sums(theirs), without_sums(codecs));
         same_elements(&source.stored, &there.stored) && names::make_same_bytes(&theirs, &ours, &info)
     };

@@ -294,6 +294,20 @@ fn split_quantize(plain: Map<String, Value>) -> (Map<String, Value>, Map<String,
     (before, after)
 }
 
+/// Consolidated documents with those of one group's members together: zarr-python finds no group otherwise. `node_of`
+/// tells the path of the node that a key belongs to.
+fn gathered(copies: Map<String, Value>, node_of: impl Fn(&str) -> &str) -> Map<String, Value> {
+    let mut entries: Vec<(String, Value)> = copies.into_iter().collect();
+    let parent = |key: &str| {
+        let node = node_of(key);
+        // The root comes first, then its members.
+        (!node.is_empty(), node.rsplit_once('/').map_or_else(String::new, |(parent, _)| parent.to_owned()))
+    };
+    // Members keep their order.
+    entries.sort_by_cached_key(|(key, _)| parent(key));
+    entries.into_iter().collect()
+}
+
 fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }

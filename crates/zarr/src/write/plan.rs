@@ -67,28 +67,47 @@ impl ArrayForm {
 /// `Invalid` or `Unsupported` with what cannot be stored.
 pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) -> Result<VariablePlan> {
     let Some(variable) = model.variable(var) else { return Err(Error::internal("no such variable")) };
+    let is_early = is_early(writer.dialect);
     let order = match variable.endianness {
-        Endianness::Big => ByteOrder::Big,
-        Endianness::Native | Endianness::Little => ByteOrder::Little,
+        // Readers of the early dialects turn the bytes of big-endian numbers once too often.
+        Endianness::Big if !is_early => ByteOrder::Big,
+        Endianness::Big | Endianness::Native | Endianness::Little => ByteOrder::Little,
     };
     let fixed = fixed_string(writer, model, var, variable)?;
     let form = FormOf { model, dialect: writer.dialect, order, fixed }.of(variable.ty)?;
     // Strings count as the reference counts them: a pointer (4.5).
-    let chunks = chunking::chunk_shape(model, var, form.stored.byte_len().unwrap_or(8), writer.chunk_bytes)?;
+    let mut chunks =
+        chunking::chunk_shape(model, var, form.stored.byte_len().unwrap_or(8), writer.chunk_bytes)?;
+    if is_early {
+        // They have no unlimited dimensions, and chunks no longer than a dimension.
+        let shape = model.shape(var);
+        chunks
+            .iter_mut()
+            .zip(shape)
+            .filter(|(_, len)| *len > 0)
+            .for_each(|(chunk, len)| *chunk = len.min(*chunk));
+    }
+    // The reference refuses a dataset in which a scalar has filters.
+    let filters = if model.shape(var).is_empty() { &[] } else { variable.filters.as_slice() };
     let own = own_fill(model, variable)?;
     let (fill, copied_fill) = fill_value(writer.dialect, model, variable, &form, own.as_ref());
-    let (codecs, compressor) = codecs(writer.dialect, &form, order, &variable.filters)?;
+    let (codecs, compressor) = codecs(writer.dialect, &form, order, filters)?;
     let default = default_element(model, variable.ty);
     let encoding = Encoding {
         grid: ChunkGrid::regular(chunks.clone())?,
         edge: Edge::Full,
         stored: form.stored.clone(),
-        codecs: engine_codecs(&form, &variable.filters).into(),
+        codecs: engine_codecs(&form, filters).into(),
         fill: own.or(default).ok_or_else(|| Error::invalid("the variable's type is not defined"))?,
     };
     let keys = chunk_keys(writer);
     let array = NewArray { form, fill, copied_fill, chunks, codecs, compressor };
     Ok(VariablePlan { key, encoding: Arc::new(encoding), keys, array: ArrayForm::New(Box::new(array)) })
+}
+
+/// Dialects of netCDF-C 4.8.1 to 4.9.2.
+fn is_early(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::UpperCase | Dialect::UpperCaseXarray | Dialect::LowerCase)
 }
 
 fn chunk_keys(writer: &ZarrWriter) -> ChunkKeys {
@@ -294,11 +313,8 @@ fn endian(order: ByteOrder) -> Value {
 }
 
 fn named_codec(name: &str, configuration: &Map<String, Value>) -> Value {
-    if configuration.is_empty() {
-        json!({"name": name})
-    } else {
-        json!({"name": name, "configuration": configuration})
-    }
+    // zarr-python wants the member even where there is nothing to say.
+    json!({"name": name, "configuration": configuration})
 }
 
 fn foreign_codec(spec: &CodecSpec, wanted: &str) -> Error {

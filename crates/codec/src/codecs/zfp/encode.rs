@@ -7,27 +7,23 @@ use super::scalar::{Scalar, Word};
 use super::transform::{forward, reversible_forward};
 
 /// Encodes an array; `None` when a number is not finite and cannot be kept, or the bytes are not the array.
-pub(super) fn encode<S: Scalar>(header: &Header, input: &[u8], out: &mut Vec<u8>) -> Option<()> {
+pub(super) fn encode<S: Scalar>(header: &Header, input: &[u8], bits: BitWriter) -> Option<()> {
     if input.len() != header.len() {
         return None;
     }
     match header.shape.len() {
-        1 => encode_blocks::<S, 4>(header, input, out),
-        2 => encode_blocks::<S, 16>(header, input, out),
-        3 => encode_blocks::<S, 64>(header, input, out),
-        _ => encode_blocks::<S, 256>(header, input, out),
+        1 => encode_blocks::<S, 4>(header, input, bits),
+        2 => encode_blocks::<S, 16>(header, input, bits),
+        3 => encode_blocks::<S, 64>(header, input, bits),
+        _ => encode_blocks::<S, 256>(header, input, bits),
     }
 }
 
-fn encode_blocks<S: Scalar, const SIZE: usize>(
-    header: &Header,
-    input: &[u8],
-    out: &mut Vec<u8>,
-) -> Option<()> {
+fn encode_blocks<S: Scalar, const SIZE: usize>(header: &Header, input: &[u8], bits: BitWriter) -> Option<()> {
     let rank = header.shape.len();
     let mut block = [S::default(); SIZE];
     let mut encoder = Encoder::<S, SIZE> {
-        bits: BitWriter::new(out),
+        bits,
         coding: header.coding,
         rank,
         codes: [0; SIZE],

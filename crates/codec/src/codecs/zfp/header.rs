@@ -11,7 +11,7 @@ pub(super) struct Header {
 }
 
 /// The type of the numbers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Int32,
     Int64,
@@ -23,7 +23,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Coding {
     /// How the header says it; 4095 when all follow.
-    mode: u64,
+    pub(super) mode: u64,
     /// Bits of a block, at least and at most.
     pub(super) least_bits: u32,
     pub(super) most_bits: u32,
@@ -37,12 +37,13 @@ pub(super) struct Coding {
 const MAGIC: u64 = 0x0570_667a;
 /// Bits of a length, by the number of axes.
 const WIDTHS: [u32; 4] = [48, 24, 16, 12];
-const MOST_BITS: u32 = 16658;
+pub(super) const MOST_BITS: u32 = 16658;
 const MOST_PLANES: u32 = 64;
-const LEAST_EXPONENT: i32 = -1074;
+pub(super) const LEAST_EXPONENT: i32 = -1074;
 
 impl Coding {
-    const ALL: Self = Self {
+    /// No limits.
+    pub(super) const ALL: Self = Self {
         mode: 0,
         least_bits: 1,
         most_bits: MOST_BITS,
@@ -70,6 +71,23 @@ impl Coding {
             },
         };
         Some(Self { mode, ..coding })
+    }
+
+    /// The same limits as headers say them: briefly, where that is possible.
+    pub(super) fn named(self) -> Self {
+        let all = Self::ALL;
+        let any_bits = self.least_bits == all.least_bits && self.most_bits == all.most_bits;
+        let any_exponent = self.least_exponent == all.least_exponent;
+        let mode = if any_bits && self.most_planes == all.most_planes {
+            u64::try_from(2177 + self.least_exponent - LEAST_EXPONENT).ok().filter(|mode| *mode < 4095)
+        } else if any_bits && any_exponent {
+            Some(2047 + u64::from(self.most_planes))
+        } else if any_exponent && self.least_bits == self.most_bits && self.most_planes == all.most_planes {
+            Some(u64::from(self.most_bits) - 1).filter(|mode| *mode < 2048)
+        } else {
+            None
+        };
+        Self { mode: mode.unwrap_or(4095), ..self }
     }
 
     fn write(self, bits: &mut BitWriter) {
@@ -117,7 +135,7 @@ impl Header {
         (!bits.is_over() && coding.least_bits <= coding.most_bits).then_some(Self { kind, shape, coding })
     }
 
-    /// Writes a whole header; `None` when it does not have such shapes.
+    /// Writes a whole header; `None` when it does not have such shapes. What follows begins with the next bit.
     pub(super) fn write(&self, bits: &mut BitWriter) -> Option<()> {
         bits.put(MAGIC, 32);
         bits.put(self.kind as u64, 2);
@@ -130,7 +148,6 @@ impl Header {
             (last >> width == 0).then_some(())?;
         }
         self.coding.write(bits);
-        bits.finish();
         Some(())
     }
 
@@ -181,6 +198,15 @@ impl Header {
 }
 
 impl Kind {
+    /// Bits that a block has at least when all have the same number: room for an exponent.
+    pub(super) fn least_rate_bits(self) -> u32 {
+        match self {
+            Self::Int32 | Self::Int64 => 1,
+            Self::Float32 => 1 + 8,
+            Self::Float64 => 1 + 11,
+        }
+    }
+
     fn size(self) -> usize {
         match self {
             Self::Int32 | Self::Float32 => 4,

@@ -13,7 +13,7 @@ fn declared(json: &str) -> Declared {
 }
 
 fn chunk(shape: &[u64]) -> ChunkInfo {
-    ChunkInfo { shape: shape.to_vec(), element: Element { byte_len: Some(8) } }
+    ChunkInfo { shape: shape.to_vec(), element: Element::sized(Some(8)) }
 }
 
 fn members(json: &str) -> Map<String, Value> {

@@ -13,6 +13,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use ncirrus_layout::{Blob, Cells, ChunkIndex, ChunkRef, Error, Location, ObjectId, Result};
 use ncirrus_model::Region;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A copy whose chunks can pass through.
@@ -109,10 +110,12 @@ impl Passing {
             }
         }
         let bodies = fetch(copy, wanted.iter().map(|(.., place)| &place.location)).await?;
-        for ((region, cell, place), body) in wanted.into_iter().zip(bodies) {
+        let masks = wanted.iter().map(|(.., place)| place.mask);
+        let fit = self.fit(copy, bodies.iter().map(Option::as_ref).zip(masks))?;
+        for (((region, cell, place), body), is_fit) in wanted.into_iter().zip(bodies).zip(fit) {
             let elements = region.element_count().unwrap_or(0);
             match body {
-                Some(body) if self.is_fit(&body) => {
+                Some(body) if is_fit => {
                     found.elements += elements;
                     found.encoded.push(EncodedChunk { cell, body, mask: place.mask });
                 }
@@ -123,9 +126,34 @@ impl Passing {
         Ok(found)
     }
 
-    /// Whether bytes can be a chunk: without codecs they are all of its elements.
-    fn is_fit(&self, body: &Bytes) -> bool {
-        !self.target.is_raw() || body.len() == self.target.cell_cost(&vec![0; self.chunk.len()])
+    /// Which bytes are whole chunks. Those that are not are decoded as if they were to be encoded anew, and what is wrong
+    /// with them told there.
+    fn fit<'a>(
+        &self,
+        copy: &Copying<'_>,
+        bodies: impl Iterator<Item = (Option<&'a Bytes>, u32)>,
+    ) -> Result<Vec<bool>> {
+        let len = self.target.cell_cost(&vec![0; self.chunk.len()]);
+        let shape = self.target.cell_shape(&vec![0; self.chunk.len()])?;
+        let chain = self.target.chain(&shape)?;
+        let bodies: Vec<_> = bodies.collect();
+        let fit: Vec<AtomicBool> = bodies.iter().map(|_| AtomicBool::new(false)).collect();
+        let jobs = bodies.iter().zip(&fit).filter_map(|((body, mask), fit)| Some(((*body)?, *mask, fit)));
+        let shared = &copy.source.session().shared;
+        shared.for_each(jobs.collect(), usize::MAX, |(body, mask, fit), worker: &mut Worker| {
+            let Worker { scratch, decoded, .. } = worker;
+            let checked = if chain.is_identity() {
+                (body.len() == len).then_some(())
+            } else if copy.treatment.verify {
+                decoded.resize(len, 0);
+                chain.decode_into(body, mask, decoded, scratch).ok().map(|_| ())
+            } else {
+                chain.check(body, mask, len, scratch).ok()
+            };
+            fit.store(checked.is_some(), Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(fit.into_iter().map(AtomicBool::into_inner).collect())
     }
 }
 

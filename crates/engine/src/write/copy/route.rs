@@ -3,7 +3,8 @@ use super::blocks::{Cut, Task};
 use super::chunks::Passing;
 use super::spool::Spooled;
 use super::{Copying, Part};
-use ncirrus_codec::{ChunkInfo, Element, names};
+use crate::decode::element_of;
+use ncirrus_codec::{ChunkInfo, names};
 use ncirrus_layout::{Cells, ChunkGrid, Edge, Layout, Result, Source, StoredType};
 use ncirrus_model::{Region, Selection};
 use std::sync::Arc;
@@ -124,18 +125,18 @@ impl Copying<'_> {
             return Ok(None);
         };
         let is_whole = self.shape == source.extent && *self.selection == Selection::all(&source.extent);
-        if !is_whole || self.quantize.is_some() || self.cast_len() > 0 || source.swapped_fill {
+        if !is_whole || self.treatment.quantize.is_some() || self.cast_len() > 0 || source.swapped_fill {
             return Ok(None);
         }
         let target = self.writer.target_of(self.to).await?;
         let encoding = &target.encoding;
-        let Some(byte_len) = target.element else { return Ok(None) };
-        let info = ChunkInfo { shape: chunk.clone(), element: Element { byte_len: Some(byte_len) } };
+        if target.element.is_none() {
+            return Ok(None);
+        }
+        let info = ChunkInfo { shape: chunk.clone(), element: element_of(&encoding.stored) };
         let fits = encoding.grid == ChunkGrid::Regular(chunk.clone())
             && encoding.edge == Edge::Full
             && same_elements(&source.stored, &encoding.stored)
-            && source.fill.as_bytes() == encoding.fill.as_bytes()
-            && source.fill.as_bytes().is_some()
             && names::make_same_bytes(codecs, &encoding.codecs, &info);
         if !fits {
             return Ok(None);
@@ -144,13 +145,16 @@ impl Copying<'_> {
         if there.iter().zip(&self.shape).any(|(there, len)| there > len) {
             return Ok(None);
         }
+        // Chunks that were never written are fill, and have to be written where that is another one here.
+        let fill = source.fill.as_bytes();
+        let same_fill = fill.is_some() && fill == encoding.fill.as_bytes();
         let window = self.writer.window_budget() / 2 / target.cell_cost(&vec![0; chunk.len()]);
         Ok(Some(Passing {
             index: Arc::clone(index),
             chunk: chunk.clone(),
             growing: target.growing.clone(),
             same_length: codecs.len() == encoding.codecs.len(),
-            sparse: self.writer.reads_unwritten_as_fill(self.to),
+            sparse: same_fill && self.writer.reads_unwritten_as_fill(self.to),
             window: window.clamp(1, WINDOW),
             target,
         }))

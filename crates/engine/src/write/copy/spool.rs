@@ -123,7 +123,7 @@ impl Copying<'_> {
         let gathering = (GATHERED * shared.pool.current_num_threads()) as u64;
         let room = (task.memory.saturating_sub(gathering.min(task.memory / 4)) / 2).min(LARGEST_SLAB);
         let slabs = task.turned(room).cut();
-        let is_plain = self.quantize.is_none() && self.is_same_number();
+        let is_plain = self.treatment.quantize.is_none() && self.is_same_number();
         let copier = target.copier.filter(|copier| is_plain && copier.native_len() == native);
         Ok(Ok(Spooled {
             file_bytes: outer.block_bytes,
@@ -152,7 +152,7 @@ impl Copying<'_> {
     fn leaves_out_fill(&self, source: &Source, target: &Target) -> bool {
         let fills = (source.fill.as_bytes(), target.encoding.fill.as_bytes());
         self.cast_len() == 0
-            && self.quantize.is_none()
+            && self.treatment.quantize.is_none()
             && matches!(source.layout, Layout::Grid { .. })
             && source.extent == self.source.model().shape(self.from)
             && fills.0.is_some()

@@ -1,5 +1,6 @@
 //! Copying between formats.
 use super::*;
+use crate::write::Treatment;
 use ncirrus_store::LocalStore;
 
 fn filled(flat: bool, ty: Atomic) -> (Place, VarId) {
@@ -41,8 +42,9 @@ fn a_selection_is_copied_and_cast_with_a_report() {
     let selection = Selection::new(axes);
     let elements = std::sync::atomic::AtomicU64::new(0);
     let progress = |done: u64| _ = elements.fetch_add(done, std::sync::atomic::Ordering::Relaxed);
-    let copied =
-        to.run(copy_selection((&source, var), &selection, (&writer, copy), None, &progress)).unwrap();
+    let copied = to
+        .run(copy_selection((&source, var), &selection, (&writer, copy), Treatment::default(), &progress))
+        .unwrap();
     assert_eq!(copied.elements, 39);
     assert_eq!(elements.into_inner(), 39);
     let expected: Vec<i32> = (0..13).flat_map(|row| [7, 0, 49].map(|at| (1 + 3 * row) * 50 + at)).collect();
@@ -84,7 +86,7 @@ fn copied_as_planned(memory: usize, chunks: &[u64]) -> CopyPlan {
     let (to, writer, copy) = target(memory, chunks);
     let dataset = from.open();
     let all = slab(&[0, 0], &[40, 50]);
-    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), None)).unwrap();
+    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), Treatment::default())).unwrap();
     let before = from.session.statistics();
     let copied = to.run(copy_variable(&dataset, var, &writer, copy)).unwrap();
     let after = from.session.statistics();
@@ -153,7 +155,7 @@ fn other_fill_values_and_selections_do_not_pass_through() {
     let dataset = from.open();
     let (to, writer, copy) = target(1 << 20, &[3, 3]);
     let part = slab(&[1, 0], &[39, 50]);
-    let plan = to.run(plan_copy((&dataset, var), &part, (&writer, copy), None)).unwrap();
+    let plan = to.run(plan_copy((&dataset, var), &part, (&writer, copy), Treatment::default())).unwrap();
     assert_eq!(plan.passed, 0);
     let set = |model: &mut Model| {
         model.variable_mut(copy).unwrap().fill = FillValue::Own(Values::Int(vec![7]));
@@ -161,7 +163,7 @@ fn other_fill_values_and_selections_do_not_pass_through() {
     };
     to.run(writer.edit(set)).unwrap();
     let all = slab(&[0, 0], &[40, 50]);
-    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), None)).unwrap();
+    let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), Treatment::default())).unwrap();
     assert_eq!(plan.passed, 0);
 }
 

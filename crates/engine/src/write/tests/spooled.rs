@@ -1,5 +1,6 @@
 //! Copies by way of a scratch file.
 use super::*;
+use crate::write::Treatment;
 use ncirrus_store::{LocalStore, StoreOptions};
 
 /// A session of that memory without a cache of chunks, whose scratch files go to a folder.
@@ -56,12 +57,12 @@ fn copied(from: &Place, (source, var): &(Dataset, VarId), to: &Place, chunks: &[
     let writer = to.create();
     let copy = add(to, &writer, "copy", Atomic::Int, &shape[1..], chunks);
     let all = Selection::all(&shape);
-    let plan = to.run(plan_copy((source, *var), &all, (&writer, copy), None)).unwrap();
+    let plan = to.run(plan_copy((source, *var), &all, (&writer, copy), Treatment::default())).unwrap();
     assert!(plan.scratch > 0, "{plan}");
     let told = std::sync::atomic::AtomicU64::new(0);
     let tell = |elements: u64| _ = told.fetch_add(elements, std::sync::atomic::Ordering::Relaxed);
     let (before, stored) = (from.session.statistics(), to.session.statistics().chunks_stored);
-    let done = to.run(copy_selection((source, *var), &all, (&writer, copy), None, &tell)).unwrap();
+    let done = to.run(copy_selection((source, *var), &all, (&writer, copy), Treatment::default(), &tell)).unwrap();
     let after = from.session.statistics();
     let elements = shape.iter().product();
     assert_eq!((done.elements, told.into_inner()), (elements, elements));
@@ -101,7 +102,7 @@ fn where_memory_is_enough_there_is_no_scratch_file() {
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let all = Selection::all(&[40, 12, 30]);
-    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), None)).unwrap();
+    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), Treatment::default())).unwrap();
     assert_eq!((plan.scratch, plan.decoded_most, plan.no_scratch), (0, 1, None), "{plan}");
 }
 
@@ -123,7 +124,7 @@ fn chunks_that_were_never_written_stay_so() {
     let expected = from.run(source.read(var, &all)).unwrap();
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[20, 6, 5]);
-    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), None)).unwrap();
+    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), Treatment::default())).unwrap();
     assert!(plan.scratch > 0, "{plan}");
     let before = to.session.statistics().chunks_stored;
     to.run(copy_variable(&source, var, &writer, copy)).unwrap();
@@ -154,7 +155,7 @@ fn without_room_for_a_file_chunks_are_decoded_more_than_once_and_the_plan_says_w
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let all = Selection::all(&[40, 12, 30]);
-    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), None)).unwrap();
+    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), Treatment::default())).unwrap();
     assert!(plan.scratch == 0 && plan.decoded_most > 1, "{plan}");
     assert!(plan.to_string().contains("no scratch  the folder of the setting scratch has no room"), "{plan}");
     to.run(copy_variable(&source, var, &writer, copy)).unwrap();
@@ -173,7 +174,7 @@ fn values_of_no_fixed_size_take_the_other_way() {
     let source = open(&from);
     let writer = to.create();
     let copy = add(&to, &writer, "copy", Atomic::String, &[50], &[40, 2]);
-    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), None)).unwrap();
+    let plan = to.run(plan_copy((&source, var), &all, (&writer, copy), Treatment::default())).unwrap();
     assert_eq!((plan.scratch, plan.no_scratch), (0, Some("elements have no fixed size")), "{plan}");
     to.run(copy_variable(&source, var, &writer, copy)).unwrap();
     assert_eq!(to.run(writer.read(copy, &all)).unwrap(), texts);
@@ -222,8 +223,8 @@ proptest! {
         let fixed = selection.shape()[1..].to_vec();
         let copy = add(&to, &writer, if is_big { "copy_big" } else { "copy" }, ty, &fixed, &chunks);
         let quantize = (quantized && ty == Atomic::Double).then_some(convert::Quantize::BitRound(3));
-        let plan = to.run(plan_copy((&source, var), &selection, (&writer, copy), quantize)).unwrap();
-        to.run(copy_selection((&source, var), &selection, (&writer, copy), quantize, &|_| ())).unwrap();
+        let plan = to.run(plan_copy((&source, var), &selection, (&writer, copy), Treatment { quantize, verify: false })).unwrap();
+        to.run(copy_selection((&source, var), &selection, (&writer, copy), Treatment { quantize, verify: false }, &|_| ())).unwrap();
         to.run(writer.close()).unwrap();
         let read = to.run(open(&to).read(copy, &Selection::all(&selection.shape()))).unwrap();
         let values = from.run(source.read(var, &selection)).unwrap();

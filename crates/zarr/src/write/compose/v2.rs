@@ -1,5 +1,5 @@
 //! Documents of Zarr v2 and the NCZarr dialects in it (`nczarr.md` 3).
-use super::{Composer, Document, Documents, Level, array_dimensions, join, split_quantize};
+use super::{Composer, Document, Documents, Level, array_dimensions, gathered, join, split_quantize};
 use crate::write::attributes::WrittenAttributes;
 use crate::write::names::EXTENSION;
 use crate::write::plan::{ArrayForm, NewArray};
@@ -61,6 +61,7 @@ impl Composer<'_> {
         for var in self.model.variables() {
             self.v2_array(var, &mut documents.list, &mut copies)?;
         }
+        let copies = gathered(copies, |key| key.rsplit_once('/').map_or("", |(node, _)| node));
         documents.consolidated = Some(Document {
             key: special::ZMETADATA.to_owned(),
             level: Level::Consolidated,

@@ -1,5 +1,5 @@
 //! Documents of Zarr v3, with and without NCZarr's appendix (`nczarr.md` 6).
-use super::{Composer, Document, Documents, Level, join, split_quantize};
+use super::{Composer, Document, Documents, Level, gathered, join, split_quantize};
 use crate::chunk_key::KeyEncoding;
 use crate::write::attributes::WrittenAttributes;
 use crate::write::names::EXTENSION;
@@ -36,6 +36,7 @@ impl Composer<'_> {
             documents.list.push(Document { key, level: Level::Array, body });
         }
         let mut whole = root.clone();
+        let copies = gathered(copies, |key| key);
         let consolidated = json!({"kind": "inline", "must_understand": false, "metadata": copies});
         whole.insert(CONSOLIDATED.to_owned(), consolidated);
         let at_root = |body| Document { key: special::ZARR_JSON.to_owned(), level: Level::Root, body };

@@ -1,0 +1,234 @@
+//! The limits that people ask for, and what is stored of them.
+use super::header::{Coding, Header, Kind};
+use super::{NAME, header_of};
+use crate::parameters::Parameters;
+use crate::{CodecError, Element, NumberKind};
+use serde_json::{Map, Value, json};
+
+/// How the limits of a block are chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Mode {
+    /// Bits of a number.
+    Rate(f64),
+    /// Bit planes.
+    Precision(u32),
+    /// The largest error.
+    Accuracy(f64),
+    /// No error at all.
+    Reversible,
+    /// Least and most bits of a block, bit planes, lowest exponent.
+    Expert([u32; 3], i32),
+}
+
+impl Mode {
+    /// From the numbers that users of the HDF5 filter give: `None` when they are others, for instance a header.
+    pub(super) fn of_user(numbers: &[u32]) -> Option<Self> {
+        let double = || {
+            let [_, _, low, high, ..] = numbers else { return None };
+            Some(f64::from_bits(u64::from(*low) | (u64::from(*high) << 32)))
+        };
+        match numbers {
+            [1, ..] => double().map(Self::Rate),
+            [2, _, planes, ..] => Some(Self::Precision(*planes)),
+            [3, ..] => double().map(Self::Accuracy),
+            [4, _, least, most, planes, exponent, ..] => {
+                Some(Self::Expert([*least, *most, *planes], exponent.cast_signed()))
+            }
+            [5, ..] => Some(Self::Reversible),
+            _ => None,
+        }
+    }
+
+    /// Those numbers.
+    pub(super) fn to_user(self) -> Vec<u32> {
+        let double = |mode: u32, value: f64| {
+            let words = value.to_bits();
+            let word = |at: u32| u32::try_from((words >> at) & u64::from(u32::MAX)).unwrap_or(0);
+            vec![mode, 0, word(0), word(32)]
+        };
+        match self {
+            Self::Rate(rate) => double(1, rate),
+            Self::Precision(planes) => vec![2, 0, planes],
+            Self::Accuracy(error) => double(3, error),
+            Self::Expert([least, most, planes], exponent) => {
+                vec![4, 0, least, most, planes, exponent.cast_unsigned()]
+            }
+            Self::Reversible => vec![5],
+        }
+    }
+
+    /// From the members that numcodecs knows.
+    ///
+    /// # Errors
+    /// `Malformed` when they make no sense.
+    pub(super) fn of_members(members: &Parameters) -> Result<Self, CodecError> {
+        let number = |key: &str| -> Result<f64, CodecError> {
+            let within = members.get("compression_kwargs").and_then(|kwargs| kwargs.get(key)?.as_f64());
+            let value = match members.number(key)?.filter(|value| *value >= 0.0) {
+                Some(value) => Some(value),
+                None => within,
+            };
+            value.ok_or_else(|| members.missing(key))
+        };
+        match members.integer("mode")?.unwrap_or(4) {
+            2 => Ok(Self::Rate(number("rate")?)),
+            3 => {
+                let planes = number("precision")?;
+                let whole = (1..=64u32).find(|count| f64::from(*count) == planes);
+                whole.map(Self::Precision).ok_or_else(|| members.bad("precision", &Value::from(planes)))
+            }
+            4 => Ok(Self::Accuracy(number("tolerance")?)),
+            5 => Ok(Self::Reversible),
+            other => Err(members.bad("mode", &Value::from(other))),
+        }
+    }
+
+    /// Those members.
+    ///
+    /// # Errors
+    /// `Unsupported` when numcodecs has no such mode.
+    pub(super) fn to_members(self) -> Result<Map<String, Value>, CodecError> {
+        let (mode, tolerance, rate, precision) = match self {
+            Self::Rate(rate) => (2, json!(-1), json!(rate), json!(-1)),
+            Self::Precision(planes) => (3, json!(-1), json!(-1), json!(planes)),
+            Self::Accuracy(error) => (4, json!(error), json!(-1), json!(-1)),
+            Self::Reversible => (5, json!(-1), json!(-1), json!(-1)),
+            Self::Expert(..) => {
+                return Err(CodecError::unsupported(NAME, "limits of a block that numcodecs cannot name"));
+            }
+        };
+        let members =
+            [("mode", json!(mode)), ("tolerance", tolerance), ("rate", rate), ("precision", precision)];
+        Ok(members.map(|(key, value)| (key.to_owned(), value)).into_iter().collect())
+    }
+
+    /// What a header says.
+    pub(super) fn of(header: &Header) -> Self {
+        let Coding { least_bits, most_bits, most_planes, least_exponent, .. } = header.coding;
+        let all = Coding::ALL;
+        let numbers = f64::from(4u32.pow(u32::try_from(header.shape.len()).unwrap_or(1)));
+        let any_bits = least_bits <= all.least_bits && most_bits >= all.most_bits;
+        let any_planes = most_planes >= all.most_planes;
+        if header.coding.is_reversible() {
+            Self::Reversible
+        } else if least_bits == most_bits && any_planes && least_exponent == all.least_exponent {
+            Self::Rate(f64::from(most_bits) / numbers)
+        } else if any_bits && least_exponent == all.least_exponent {
+            Self::Precision(most_planes)
+        } else if any_bits && any_planes {
+            Self::Accuracy(f64::from(least_exponent).exp2())
+        } else {
+            Self::Expert([least_bits, most_bits, most_planes], least_exponent)
+        }
+    }
+
+    /// The limits, for numbers along so many axes.
+    pub(super) fn coding(self, kind: Kind, rank: usize) -> Result<Coding, CodecError> {
+        let bad = |what: &str| CodecError::malformed(NAME, format!("{what} in {self:?}"));
+        let coding = match self {
+            Self::Rate(rate) => {
+                let numbers = 4f64.powi(i32::try_from(rank).unwrap_or(4));
+                let bits = (numbers * rate + 0.5).floor().max(f64::from(kind.least_rate_bits()));
+                let bits = (1..=super::header::MOST_BITS).find(|count| f64::from(*count) >= bits);
+                let bits = bits.filter(|_| rate > 0.0).ok_or_else(|| bad("the rate cannot be"))?;
+                Coding { least_bits: bits, most_bits: bits, ..Coding::ALL }
+            }
+            Self::Precision(planes @ 1..=64) => Coding { most_planes: planes, ..Coding::ALL },
+            Self::Precision(_) => return Err(bad("there are 1 to 64 bit planes, not so many as")),
+            Self::Accuracy(error) if error >= 0.0 && error.is_finite() => {
+                Coding { least_exponent: exponent_of(error), ..Coding::ALL }
+            }
+            Self::Accuracy(_) => return Err(bad("the largest error cannot be what it is")),
+            Self::Reversible => Coding { least_exponent: Coding::ALL.least_exponent - 1, ..Coding::ALL },
+            Self::Expert([least, most, planes], exponent) => {
+                let sound = (1..=most).contains(&least)
+                    && most <= super::header::MOST_BITS
+                    && (1..=64).contains(&planes)
+                    && (-1075..=1023).contains(&exponent);
+                if !sound {
+                    return Err(bad("limits that no block can have"));
+                }
+                Coding {
+                    least_bits: least,
+                    most_bits: most,
+                    most_planes: planes,
+                    least_exponent: exponent,
+                    ..Coding::ALL
+                }
+            }
+        };
+        Ok(coding.named())
+    }
+}
+
+/// The exponent of the largest power of two that is no larger.
+fn exponent_of(error: f64) -> i32 {
+    let least = super::header::LEAST_EXPONENT;
+    (least..=1023).rev().find(|exponent| f64::from(*exponent).exp2() <= error).unwrap_or(least)
+}
+
+/// The members for the numbers of HDF5, a header or what users give.
+///
+/// # Errors
+/// `Malformed` when they are neither, `Unsupported` when numcodecs has no such mode.
+pub(crate) fn members(numbers: &[u32]) -> Result<Map<String, Value>, CodecError> {
+    match Mode::of_user(numbers) {
+        Some(mode) => mode.to_members(),
+        None => Mode::of(&header_of(numbers)?).to_members(),
+    }
+}
+
+/// The numbers that users of the HDF5 filter would give for some members.
+///
+/// # Errors
+/// `Malformed` when they make no sense.
+pub(crate) fn user_numbers(members: &Parameters) -> Result<Vec<u32>, CodecError> {
+    Mode::of_members(members).map(Mode::to_user)
+}
+
+/// Whether numbers come back as they were: the mode is the one without loss.
+pub(crate) fn is_reversible(numbers: &[u32]) -> bool {
+    match Mode::of_user(numbers) {
+        Some(mode) => mode == Mode::Reversible,
+        None => header_of(numbers).is_ok_and(|header| header.coding.is_reversible()),
+    }
+}
+
+impl Header {
+    /// For chunks of a shape, the slowest axis first.
+    ///
+    /// # Errors
+    /// `Unsupported` when numbers are not of 4 or 8 bytes in the machine's usual order, or their type is not known, or
+    /// there are more than four axes longer than 1; `Malformed` when the limits make no sense.
+    pub(super) fn new(mode: Mode, element: &Element, shape: &[u64]) -> Result<Self, CodecError> {
+        let kind = kind_of(element)?;
+        let shape = axes(shape)?;
+        let coding = mode.coding(kind, shape.len())?;
+        Ok(Self { kind, shape, coding })
+    }
+}
+
+/// Lengths along the axes that are longer than 1, the fastest first.
+pub(super) fn axes(shape: &[u64]) -> Result<Vec<usize>, CodecError> {
+    let unfit = || CodecError::unsupported(NAME, format!("chunks of shape {shape:?}"));
+    let lens = shape.iter().rev().filter(|len| **len != 1).map(|len| usize::try_from(*len).ok());
+    let mut lens: Vec<usize> = lens.collect::<Option<_>>().ok_or_else(unfit)?;
+    if lens.is_empty() {
+        lens.push(1);
+    }
+    if lens.len() > 4 || lens.contains(&0) { Err(unfit()) } else { Ok(lens) }
+}
+
+/// What a chunk's numbers are to ZFP.
+pub(super) fn kind_of(element: &Element) -> Result<Kind, CodecError> {
+    let number = element.number.ok_or_else(super::untold)?;
+    match (number.kind, number.size) {
+        _ if number.big_endian => Err(CodecError::unsupported(NAME, "big-endian numbers")),
+        // HDF5's filter takes unsigned numbers for signed ones.
+        (NumberKind::Signed | NumberKind::Unsigned, 4) => Ok(Kind::Int32),
+        (NumberKind::Signed | NumberKind::Unsigned, 8) => Ok(Kind::Int64),
+        (NumberKind::Float, 4) => Ok(Kind::Float32),
+        (NumberKind::Float, 8) => Ok(Kind::Float64),
+        (_, size) => Err(CodecError::unsupported(NAME, format!("numbers of {size} bytes"))),
+    }
+}

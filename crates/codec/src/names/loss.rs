@@ -1,0 +1,80 @@
+//! Which codecs change values, and what to take instead of those that would do so again.
+use super::{Described, Kind, describe, find};
+use crate::codecs::zfp;
+use crate::parameters::Parameters;
+use crate::{Element, NumberType};
+use ncirrus_model::CodecSpec;
+use serde_json::json;
+
+/// Filters of others that change values: APAX, JPEG-XR, B3D, SZ, JPEG, SZ3, SPERR, FFMPEG.
+const OF_OTHERS: [u32; 8] = [32005, 32007, 32016, 32017, 32019, 32024, 32028, 32030];
+
+/// Whether values that were encoded and decoded once may come back as others when that is done again: what is lost
+/// depends on the neighbours of a value. Codecs that round each number for itself give the same again.
+pub fn changes_again(spec: &CodecSpec, element: &Element) -> bool {
+    match describe(spec) {
+        Ok(described) => changes(&described, element),
+        Err(_) => matches!(spec, CodecSpec::Hdf5 { id, .. } if OF_OTHERS.contains(id)),
+    }
+}
+
+fn changes(described: &Described, element: &Element) -> bool {
+    let parameters = Parameters::new(described.name.label(), &described.parameters);
+    let numbers = || parameters.numbers().unwrap_or_default();
+    match described.kind() {
+        Kind::Zfp if described.parameters.contains_key("parameters") => !zfp::is_reversible(&numbers()),
+        Kind::Zfp => parameters.integer("mode").ok().flatten() != Some(5),
+        Kind::ScaleOffset => match numbers().as_slice() {
+            // As many bits as are needed, or all of them.
+            [2, bits, ..] => *bits != 0 && element.byte_len.is_none_or(|len| (*bits as usize) < 8 * len),
+            _ => true,
+        },
+        // Sums of rounded differences.
+        Kind::Delta => {
+            let ty = parameters.text("dtype").ok().flatten().and_then(NumberType::parse);
+            ty.is_none_or(NumberType::is_float)
+        }
+        _ => false,
+    }
+}
+
+/// A chain without the codecs that would change values again: with shuffle and zlib in their place, if nothing else
+/// compresses. `None` when there are none of them.
+pub fn without_change(specs: &[CodecSpec], element: &Element) -> Option<Vec<CodecSpec>> {
+    let kept: Vec<CodecSpec> = specs.iter().filter(|spec| !changes_again(spec, element)).cloned().collect();
+    if kept.len() == specs.len() {
+        return None;
+    }
+    if kept.iter().any(compresses) {
+        return Some(kept);
+    }
+    let named = |value: serde_json::Value| CodecSpec::V2(value.as_object().cloned().unwrap_or_default());
+    let instead = [named(json!({"id": "shuffle"})), named(json!({"id": "zlib", "level": 4}))];
+    // Checksums come last.
+    Some(instead.into_iter().chain(kept).collect())
+}
+
+/// Whether it matters to what is stored of a chunk which numbers its elements outside of the array have: they take from
+/// the same bits.
+pub fn minds_padding(spec: &CodecSpec) -> bool {
+    find(spec).is_some_and(|name| matches!(name.kind, Kind::Zfp | Kind::ScaleOffset))
+}
+
+fn compresses(spec: &CodecSpec) -> bool {
+    find(spec).is_none_or(|name| {
+        matches!(
+            name.kind,
+            Kind::Zlib
+                | Kind::Gzip
+                | Kind::Szip
+                | Kind::Bzip2
+                | Kind::Lzf
+                | Kind::Blosc
+                | Kind::Lz4
+                | Kind::Bitshuffle
+                | Kind::Zstd
+                | Kind::Blosc2
+                | Kind::Lzma
+        )
+    })
+}
