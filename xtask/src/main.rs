@@ -78,6 +78,11 @@ const TASKS: &[Task] = &[
         run: sanitize::run,
     },
     Task { name: "cuts", about: "files of the corpus cut off at every byte: [PART OF A NAME]", run: cuts },
+    Task {
+        name: "silence",
+        about: "all of the corpora damaged, each at 40 lengths and with 200 changed bytes",
+        run: |_| silence(),
+    },
 ];
 
 fn main() -> ExitCode {
@@ -150,6 +155,22 @@ fn stress(arguments: &[String]) -> Outcome {
         [("NCIRRUS_STRESS_SECONDS", seconds), ("NCIRRUS_PEERS_PYTHON", &python.to_string_lossy())];
     let test = ["test", "--profile", "checked", "--workspace", "--test", "network", "hdf5_stress::"];
     run::command("cargo", &test, &environment)
+}
+
+/// Nothing is lost without a word; the tests try a part.
+fn silence() -> Outcome {
+    let test = [
+        "test",
+        "--profile",
+        "checked",
+        "--workspace",
+        "--test",
+        "formats",
+        "silence::",
+        "--",
+        "--nocapture",
+    ];
+    run::command("cargo", &test, &[("NCIRRUS_SILENCE", "all")])
 }
 
 /// Every length of every file; the tests try some.

@@ -96,8 +96,9 @@ impl Boxes {
         Ok(())
     }
 
+    /// The number of a partition; one that none has, which is an error where it is asked for, if the tree knows more.
     fn number(&self, at: usize) -> u64 {
-        self.numbers.get(at).copied().unwrap_or_default()
+        self.numbers.get(at).copied().unwrap_or(u64::MAX)
     }
 
     fn region(&self, at: usize) -> Region {

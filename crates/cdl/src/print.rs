@@ -203,7 +203,8 @@ impl Printer<'_, '_> {
     /// Tells a fault in the text and remembers it.
     pub(crate) fn fault(&mut self, indent: usize, path: String, reason: &str) {
         let name = path.rsplit('/').next().unwrap_or_default();
-        let plain: String = format!("{name}: {reason}").chars().map(no_control).collect();
+        let told = if name.is_empty() { reason.to_owned() } else { format!("{name}: {reason}") };
+        let plain: String = told.chars().map(no_control).collect();
         self.out.blanks(indent);
         self.out.push(&format!("// {plain}\n"));
         self.summary.faults.push((path, reason.to_owned()));

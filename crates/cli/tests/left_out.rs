@@ -232,5 +232,5 @@ fn files_that_are_cut_off_are_told_of_by_every_command() {
             _ = std::fs::remove_file(copied);
         }
     }
-    assert!(codes.len() == 2, "{codes:?}");
+    assert!(codes.contains_key(&1), "{codes:?}");
 }

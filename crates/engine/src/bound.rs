@@ -208,6 +208,7 @@ impl Chunks {
         element: Option<usize>,
         registry: &Registry,
     ) -> Result<Self> {
+        // An array without elements may have no cell at all.
         let first = grid.cell_shape(&vec![0; grid.rank()]).unwrap_or_default();
         let info = ChunkInfo { shape: first.clone(), element: Element::sized(element) };
         let chain = registry.bind(&codecs, &info).map_err(|error| named(error, &codecs, index.as_ref()))?;

@@ -102,7 +102,7 @@ impl Reading<'_> {
         let done = match self.fetch_local(store, &location, &mut encoded) {
             Ok(Some(len)) => {
                 let bytes = match &location {
-                    Location::Inline(bytes) => Some(bytes.as_ref()),
+                    Location::Inline(bytes) => Some(&bytes[..]),
                     _ => encoded.get(..len),
                 };
                 let outside = || Error::internal(format!("{len} bytes were read into {}", encoded.len()));

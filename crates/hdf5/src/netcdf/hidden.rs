@@ -2,7 +2,7 @@
 use super::Key;
 use crate::object::ObjectRef;
 use crate::word::{Class, Dataspace, Padding, RawAttribute, object_references, values};
-use ncirrus_layout::{Error, Step, View};
+use ncirrus_layout::{Error, ErrorKind, Step, View};
 use std::collections::HashMap;
 
 /// Names that are not shown, whatever they hold.
@@ -37,10 +37,13 @@ pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
-/// The attributes that are not shown and cannot be read.
+/// The attributes that are not shown and cannot be read. Nothing is taken from the back pointers of scales.
 pub(super) fn damaged(raw: &Raw) -> Vec<Error> {
-    let damaged = raw.iter().filter_map(|attribute| attribute.as_ref().err());
-    damaged.filter(|(name, _)| is_hidden(name)).map(|(name, error)| lost(name, error)).collect()
+    let is_lost = |(name, error): &&(String, Error)| {
+        is_hidden(name) && name != "REFERENCE_LIST" && error.kind() == ErrorKind::Malformed
+    };
+    let damaged = raw.iter().filter_map(|attribute| attribute.as_ref().err()).filter(is_lost);
+    damaged.map(|(name, error)| lost(name, error)).collect()
 }
 
 /// Why an attribute that is not shown cannot be read.

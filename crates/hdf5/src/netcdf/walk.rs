@@ -220,10 +220,11 @@ impl Tree {
         }
     }
 
-    /// Notes a link that leads nowhere. Soft and external ones may: what they lead to was perhaps never there.
+    /// Notes a link that leads nowhere. Soft and external ones may: what they lead to was perhaps never there, or is a
+    /// link that leads back.
     fn dangling(&mut self, group: usize, path: &str, target: &LinkTarget, error: &Error) {
         let told = dangling(path, target, error);
-        let is_damage = !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Unsupported);
+        let is_damage = error.kind() == ErrorKind::Malformed;
         match target {
             LinkTarget::Hard(_) => self.lose(group, [Error::malformed(told)]),
             _ if is_damage => self.lose(group, [Error::malformed(told)]),
