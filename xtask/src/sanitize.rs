@@ -32,14 +32,19 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 fn address() -> Outcome {
     let host = Compiler::found()?.host;
     let c = format!("CFLAGS_{}", host.replace('-', "_"));
-    let environment =
-        [(c.as_str(), "-fsanitize=address -fno-sanitize-address-use-after-scope --param asan-use-after-return=0 -g"), ("RUSTFLAGS", "-Zsanitizer=address"), ("ASAN_OPTIONS", ASAN)];
+    let environment = [
+        (
+            c.as_str(),
+            "-fsanitize=address -fno-sanitize-address-use-after-scope --param asan-use-after-return=0 -g",
+        ),
+        ("RUSTFLAGS", "-Zsanitizer=address"),
+        ("ASAN_OPTIONS", ASAN),
+    ];
     test("address", &host, &[], &environment)
 }
 
 /// Plugins leak what they keep: that is theirs. C libraries have tables of the same name, which are their own.
-const ASAN: &str =
-    "allocator_may_return_null=1:detect_leaks=0:detect_odr_violation=0:detect_stack_use_after_return=1:strict_string_checks=1";
+const ASAN: &str = "allocator_may_return_null=1:detect_leaks=0:detect_odr_violation=0:detect_stack_use_after_return=1:strict_string_checks=1";
 
 fn thread() -> Outcome {
     let compiler = Compiler::found()?;

@@ -62,7 +62,8 @@ fn copied(from: &Place, (source, var): &(Dataset, VarId), to: &Place, chunks: &[
     let told = std::sync::atomic::AtomicU64::new(0);
     let tell = |elements: u64| _ = told.fetch_add(elements, std::sync::atomic::Ordering::Relaxed);
     let (before, stored) = (from.session.statistics(), to.session.statistics().chunks_stored);
-    let done = to.run(copy_selection((source, *var), &all, (&writer, copy), Treatment::default(), &tell)).unwrap();
+    let done =
+        to.run(copy_selection((source, *var), &all, (&writer, copy), Treatment::default(), &tell)).unwrap();
     let after = from.session.statistics();
     let elements = shape.iter().product();
     assert_eq!((done.elements, told.into_inner()), (elements, elements));
@@ -192,6 +193,30 @@ fn a_damaged_chunk_fails_the_copy_with_its_place() {
     let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
     let error = to.run(copy_variable(&source, var, &writer, copy)).unwrap_err();
     assert_eq!(error.place().chunk.as_deref(), Some(&[33, 0, 0][..]), "{error}");
+}
+
+#[test]
+fn a_damaged_chunk_is_skipped_once_where_that_is_wanted() {
+    let (from, to) = (place_of(1 << 20, false), place_of(1 << 13, false));
+    let shape = [40, 12, 30];
+    let (source, var) = counted(&from, Atomic::Int, &shape, &[1, 12, 30]);
+    let chunk = from.root().child(&format!("v{}/33.0.0", var.index()));
+    let damaged = bytes::Bytes::from_static(b"damaged");
+    from.memory.put_bytes(&chunk, damaged, &ncirrus_store::Precondition::None).unwrap();
+    let writer = to.create();
+    let copy = add(&to, &writer, "copy", Atomic::Int, &[12, 30], &[40, 4, 3]);
+    let skipped = Mutex::new(Vec::new());
+    let all = Selection::all(&shape);
+    let tell = |one: Skipped| skipped.lock().unwrap().push(one.chunk);
+    let copying = copy_around_damage((&source, var), &all, (&writer, copy), Treatment::default(), &|_| (), &tell);
+    to.run(copying).unwrap();
+    assert_eq!(skipped.into_inner().unwrap(), [Some(vec![33, 0, 0])]);
+    let Values::Int(read) = to.run(writer.read(copy, &all)).unwrap() else { panic!() };
+    let map = 12 * 30;
+    for (at, value) in read.into_iter().enumerate() {
+        let expected = if at / map == 33 { -2_147_483_647 } else { i32::try_from(at).unwrap() };
+        assert_eq!(value, expected);
+    }
 }
 
 fn any_axis() -> impl Strategy<Value = (u64, u64, u64, u64, u64)> {
