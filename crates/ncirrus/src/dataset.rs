@@ -41,6 +41,13 @@ pub(crate) struct Writing {
     kind: &'static str,
 }
 
+impl Inner {
+    fn new(session: &Session, url: &str, name: String, state: State) -> Self {
+        let (session, url) = (session.clone(), url.to_owned());
+        Self { session, name, url, state, shows_aggregations: false, complete: Mutex::default() }
+    }
+}
+
 impl Dataset {
     /// Opens a dataset for reading, in a session of its own.
     ///
@@ -62,7 +69,7 @@ impl Dataset {
         }
         let dataset =
             session.engine.block_on(session.engine.open_opened(&opened, &session.drivers, &options))?;
-        let inner = Self::new(session, url, opened.name, State::Reading(dataset));
+        let inner = Inner::new(session, url, opened.name, State::Reading(dataset));
         Ok(Self(Arc::new(Inner { shows_aggregations: !options.raw && !options.lenient, ..inner })))
     }
 
@@ -130,12 +137,7 @@ impl Dataset {
         let name = staged.name.clone();
         let (staged, closed) = (Mutex::new(Some(staged)), AtomicBool::new(false));
         let state = State::Writing(Box::new(Writing { writer, staged, closed, kind }));
-        Self(Arc::new(Self::new(session, url, name, state)))
-    }
-
-    fn new(session: &Session, url: &str, name: String, state: State) -> Inner {
-        let (session, url) = (session.clone(), url.to_owned());
-        Inner { session, name, url, state, shows_aggregations: false, complete: Mutex::default() }
+        Self(Arc::new(Inner::new(session, url, name, state)))
     }
 
     /// The root group.

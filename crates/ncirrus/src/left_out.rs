@@ -23,7 +23,7 @@ impl fmt::Display for LeftOut {
 }
 
 impl LeftOut {
-    pub(crate) fn new(path: impl Into<String>, reason: impl ToString) -> Self {
+    pub(crate) fn new(path: impl Into<String>, reason: &(impl ToString + ?Sized)) -> Self {
         Self { path: path.into(), reason: reason.to_string() }
     }
 
@@ -50,7 +50,7 @@ impl Dataset {
             let fault = model.group(group).and_then(|group| group.fault.as_ref());
             let path = model.group_path(group);
             let of_group = format!("{}/", path.trim_end_matches('/'));
-            found.extend(fault.map(|fault| (NodeId::Group(group), LeftOut::new(of_group, fault))));
+            found.extend(fault.map(|fault| (NodeId::Group(group), LeftOut::new(of_group, &fault))));
             add_attributes(&model, NodeId::Group(group), &path, &mut found);
             let vars = model.group(group).map(|group| group.vars.clone()).unwrap_or_default();
             vars.into_iter().for_each(|var| self.add_variable(&model, var, &mut found));
@@ -62,7 +62,7 @@ impl Dataset {
         let (node, path) = (NodeId::Variable(var), model.variable_path(var));
         let Some(variable) = model.variable(var) else { return };
         if let Some(fault) = &variable.fault {
-            found.push((node, LeftOut::new(path, fault)));
+            found.push((node, LeftOut::new(path, &fault)));
             return;
         }
         add_attributes(model, node, &path, found);
@@ -99,13 +99,13 @@ fn add_attributes(model: &Model, node: NodeId, path: &str, found: &mut Vec<(Node
     match model.attributes(node) {
         Some(AttributeState::Damaged(fault)) => {
             let reason = format!("its attributes cannot be read: {fault}");
-            found.push((node, LeftOut::new(path, reason)));
+            found.push((node, LeftOut::new(path, &reason)));
         }
         Some(AttributeState::Known(attributes)) => found.extend(
             attributes
                 .faults
                 .iter()
-                .map(|(name, fault)| (node, LeftOut::new(format!("{path}:{name}"), fault))),
+                .map(|(name, fault)| (node, LeftOut::new(format!("{path}:{name}"), &fault))),
         ),
         _ => {}
     }

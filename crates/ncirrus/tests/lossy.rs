@@ -1,5 +1,6 @@
 //! Copies and updates of data under filters that depend on the type of the numbers or have a budget of bits: values stay
 //! what they were for every filter, type, precision and target, and so does what a peer decodes.
+#![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{open, session, values};
 use ncirrus::{
     ChunkRule, CopyOptions, CopyReport, CreateOptions, Dataset, Dialect, FilterRule, Kind, OpenOptions,

@@ -1,4 +1,5 @@
 //! Chunks that pass through a copy as they are encoded are looked at all the same: a damaged one is told of.
+#![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{open, session, values};
 use ncirrus::{
     Atomic, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, ErrorKind, Kind, Location,

@@ -3,7 +3,6 @@
 //!
 //! Some of the corpora at some places; `NCIRRUS_SILENCE=all` tries all of them, each at 40 lengths and with 200 changed
 //! bytes.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell counts")]
 
 use crate::support::{cdl_of, copy_tree, open, temp};
 use ncirrus::{Limits, Session, cdl};

@@ -273,7 +273,7 @@ fn wrong_usage_is_an_error_that_says_so() {
 fn in_time<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || tell.send(test()));
-    told.recv_timeout(Duration::from_secs(60)).expect("the call returns")
+    told.recv_timeout(Duration::from_secs(60)).unwrap()
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn an_edit_may_look_at_its_dataset_and_write_to_it_but_not_edit_it() {
             let seen = dataset.edit(|model| {
                 model.add_dimension(model.root(), "y", DimensionLen::Fixed(2))?;
                 let rows = if grows { 5 } else { 3 };
-                time.write(&Selection::slab(&[0], &[rows]), &vec![9.0; rows as usize])?;
+                time.write(&Selection::slab(&[0], &[rows]), &vec![9.0; usize::try_from(rows).unwrap()])?;
                 let nested = dataset.root().set_attribute(Attribute::text("within", "edit")).unwrap_err();
                 assert_eq!(nested.kind(), ErrorKind::Invalid, "{nested}");
                 let sst = dataset.variable("sst")?;
@@ -299,7 +299,7 @@ fn an_edit_may_look_at_its_dataset_and_write_to_it_but_not_edit_it() {
                 Ok((time.shape(), time.read::<f64>()?.to_vec()))
             });
             let (shape, values) = seen.unwrap();
-            assert_eq!(shape[0] as usize, values.len(), "{url}");
+            assert_eq!(shape[0], values.len() as u64, "{url}");
             assert_eq!(values, vec![9.0; values.len()], "{url}");
             assert_eq!(time.shape(), shape, "{url}: what grew meanwhile stays");
             let root = dataset.root();

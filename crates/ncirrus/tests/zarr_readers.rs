@@ -1,5 +1,6 @@
 //! What zarr-python, xarray, netCDF-C 4.10.1 and Debian's ncdump (4.9.0) stumble over in Zarr, and what is written so that
 //! they do not.
+#![expect(clippy::panic, reason = "helpers of tests fail the test")]
 use crate::support::{json, session};
 use ncirrus::{
     Atomic, Attribute, CodecSpec, CopyOptions, CreateOptions, Dataset, Dialect, DimensionLen, Endianness,

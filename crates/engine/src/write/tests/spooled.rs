@@ -208,7 +208,8 @@ fn a_damaged_chunk_is_skipped_once_where_that_is_wanted() {
     let skipped = Mutex::new(Vec::new());
     let all = Selection::all(&shape);
     let tell = |one: Skipped| skipped.lock().unwrap().push(one.chunk);
-    let copying = copy_around_damage((&source, var), &all, (&writer, copy), Treatment::default(), &|_| (), &tell);
+    let copying =
+        copy_around_damage((&source, var), &all, (&writer, copy), Treatment::default(), &|_| (), &tell);
     to.run(copying).unwrap();
     assert_eq!(skipped.into_inner().unwrap(), [Some(vec![33, 0, 0])]);
     let Values::Int(read) = to.run(writer.read(copy, &all)).unwrap() else { panic!() };
