@@ -131,7 +131,9 @@ impl<'a> Description<'a> {
 
     /// What a file of that size lacks of what its header describes.
     pub(crate) fn cut(&self, file_size: u64) -> Option<Fault> {
-        let end = self.places.iter().flatten().map(|place| place.end).max().unwrap_or(0);
+        // netCDF-C ends a file without records before the place where the first one would begin.
+        let held = self.places.iter().flatten().filter(|place| place.end > place.begin);
+        let end = held.map(|place| place.end).max().unwrap_or(0);
         let message = || format!("the file is cut off: {file_size} of {end} bytes");
         (end > file_size).then(|| Fault::new(FaultKind::Malformed, message()))
     }

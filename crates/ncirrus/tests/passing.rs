@@ -66,7 +66,9 @@ fn damaged_chunks_of_a_store_are_told_of() {
         made(&from, Kind::Zarr2, chain(&filters), &session);
         let chunk = from.join("v/1");
         let whole = std::fs::read(&chunk).unwrap();
-        for (damage, bytes) in damages(&whole) {
+        // Other numbers are numbers, too, where nothing but their length can be checked.
+        let shows = |damage: &str| damage != "random" || !matches!(name, "none" | "shuffle");
+        for (damage, bytes) in damages(&whole).into_iter().filter(|(damage, _)| shows(damage)) {
             std::fs::write(&chunk, bytes).unwrap();
             let to = folder.path().join(format!("{name} {damage}.zarr"));
             let error = copied(&from, &to, Kind::Zarr2, false, &session).map_err(|error| error.kind());

@@ -55,9 +55,9 @@ pub fn without_change(specs: &[CodecSpec], element: &Element) -> Option<Vec<Code
 }
 
 /// Whether it matters to what is stored of a chunk which numbers its elements outside of the array have: they take from
-/// the same bits.
+/// the same bits, or have to be 0 or 1 as the others.
 pub fn minds_padding(spec: &CodecSpec) -> bool {
-    find(spec).is_some_and(|name| matches!(name.kind, Kind::Zfp | Kind::ScaleOffset))
+    find(spec).is_some_and(|name| matches!(name.kind, Kind::Zfp | Kind::ScaleOffset | Kind::PackBits))
 }
 
 fn compresses(spec: &CodecSpec) -> bool {
