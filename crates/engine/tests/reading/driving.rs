@@ -256,7 +256,9 @@ fn headers_that_are_asked_for_together_share_what_comes_along() {
     let session = Session::builder().threads(1).build().unwrap();
     let store = Arc::clone(&late) as Arc<dyn Store>;
     session.block_on(session.open(store, id("file"), &[driver], &OpenOptions::default())).unwrap();
-    assert_eq!(session.statistics().bytes_fetched, 1000 * 4096);
+    // Many scattered reads bring what surrounds them, all of them together no more than 16 MiB.
+    let fetched = session.statistics().bytes_fetched;
+    assert!((1000 * 4096..=16 << 20).contains(&fetched), "{fetched}");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn what_is_overwritten_by_chunks_never_written_becomes_fill() {
 }
 
 #[test]
-fn other_fill_values_and_selections_do_not_pass_through() {
+fn what_is_selected_and_chunks_that_have_fill_of_another_value_do_not_pass_through() {
     let (from, var) = source();
     let dataset = from.open();
     let (to, writer, copy) = target(1 << 20, &[3, 3]);
@@ -164,7 +164,8 @@ fn other_fill_values_and_selections_do_not_pass_through() {
     to.run(writer.edit(set)).unwrap();
     let all = slab(&[0, 0], &[40, 50]);
     let plan = to.run(plan_copy((&dataset, var), &all, (&writer, copy), Treatment::default())).unwrap();
-    assert_eq!(plan.passed, 0);
+    // Of 14 rows of 17 chunks the last is cut by the end of the axis that may grow: its fill would come to light.
+    assert_eq!(plan.passed, 13 * 17);
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn damage_in_an_old_group_takes_only_what_is_damaged() {
     let top = old.tree(1, &trees);
     let links = old.read(top).expect("a group");
     assert_eq!(names(&links), ["c"]);
-    assert_eq!(links.losses.len(), 5, "{:#?}", links.losses);
+    assert_eq!(links.losses.len(), 6, "{:#?}", links.losses);
 }
 
 #[test]

@@ -12,7 +12,10 @@ use std::sync::Arc;
 /// The superblock, then level by level every object that hard links lead to: its messages and links, or its error.
 pub(super) fn describe(view: &dyn View) -> Step<String> {
     let file = load(view, &Objects::id(KEY))?;
-    let mut text = format!("{:?} {:?} {:?} {:?}\n", file.sizes, file.ranks, file.shared, file.warnings);
+    let mut text = format!(
+        "{:?} {:?} {:?} {:?} {:?}\n",
+        file.sizes, file.ranks, file.shared, file.warnings, file.losses
+    );
     let mut level = vec![file.root];
     let mut seen = BTreeSet::from([file.root]);
     while !level.is_empty() {

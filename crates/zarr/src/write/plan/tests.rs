@@ -48,7 +48,7 @@ fn v3_chains_have_one_codec_from_array_to_bytes_in_its_place() {
     let expected = [
         r#"{"name":"transpose","configuration":{"order":[0]}}"#,
         r#"{"name":"bytes","configuration":{"endian":"big"}}"#,
-        r#"{"name":"crc32c"}"#,
+        r#"{"name":"crc32c","configuration":{}}"#,
     ];
     assert_eq!(names, expected);
 }

@@ -121,3 +121,10 @@ pub(super) fn strings() -> Model {
 pub(super) fn put(model: &mut Model, node: NodeId, attribute: Attribute) {
     model.attributes_mut(node).unwrap().known_mut().set(attribute).unwrap();
 }
+
+/// Makes all numbers little-endian.
+pub(super) fn little(model: &mut Model) {
+    for var in model.variables() {
+        model.variable_mut(var).unwrap().endianness = ncirrus_model::Endianness::Native;
+    }
+}

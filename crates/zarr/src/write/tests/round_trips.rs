@@ -1,5 +1,5 @@
 //! What is written is what is read.
-use super::fixtures::{basic, extended, put, wide};
+use super::fixtures::{basic, extended, little, put, wide};
 use super::*;
 use ncirrus_model::{Group, GroupId, Storage, TypeRef, Variable};
 
@@ -85,7 +85,9 @@ fn faithful_dialects_keep_everything() {
 #[test]
 fn older_nczarr_keeps_everything_but_unlimited_dimensions() {
     for dialect in [Dialect::LowerCase, Dialect::UpperCase] {
-        for model in [basic(), fixed(wide()), extended()] {
+        for mut model in [basic(), fixed(wide()), extended()] {
+            // Their readers swap numbers that are big-endian.
+            little(&mut model);
             assert_same(dialect, &model, &ZarrWriter::new(dialect));
             assert_same(dialect, &model, &ZarrWriter::new(dialect).consolidated(false));
         }
