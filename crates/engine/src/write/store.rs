@@ -49,7 +49,7 @@ impl Late {
 
 impl Writer {
     /// Writes values, in row-major order of the selection, to the selected elements of a variable. Unlimited
-    /// dimensions grow as needed. Values are of the variable's own type; [`convert::cast`] makes them so.
+    /// dimensions grow as needed. Values are of the variable's own type; [`crate::convert::cast`] makes them so.
     ///
     /// # Errors
     /// `Invalid` when the selection does not fit the variable, the number or type of the values is another, or a value
