@@ -258,14 +258,14 @@ impl Writer {
     /// The first failure; no later phase is begun then, so that what was true before still is, but for single objects
     /// that the format replaces one by one. After a failure to put, the writer can only be dropped.
     pub async fn sync(&self) -> Result<()> {
-        self.sync_beside(Box::pin(async { Ok(()) })).await
+        self.sync_checked(Box::pin(async { Ok(()) })).await
     }
 
-    /// As [`sync`](Self::sync), with a request that goes beside the last phase.
+    /// As [`sync`](Self::sync), with a request that goes beside the last chunks and tells whether the last phase may begin.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync). What the request fails with, too: the last phase is carried out all the same.
-    pub async fn sync_beside(&self, request: BoxFuture<'static, Result<()>>) -> Result<()> {
+    /// As [`sync`](Self::sync), and what the request fails with.
+    pub async fn sync_checked(&self, request: BoxFuture<'static, Result<()>>) -> Result<()> {
         let _alone = self.gate.write().await;
         self.check_usable()?;
         self.define().await?;

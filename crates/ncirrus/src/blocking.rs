@@ -92,7 +92,8 @@ impl Dataset {
     /// Puts everything written so far, and makes it true where it is written.
     pub(crate) fn commit(&self) -> Result<()> {
         let open = self.open_for_writing()?;
-        self.engine().block_on(open.writer.sync())
+        let check = open.check_of_place();
+        self.engine().block_on(open.writer.sync_checked(check))
     }
 
     /// How a selection of a variable would be read: requests, bytes, chunks.

@@ -1,6 +1,7 @@
 //! A dataset: opened, created or opened for change.
 use crate::create::CreateOptions;
 use crate::{Attribute, Error, Group, Member, Result, Session, Variable};
+use futures_util::future::BoxFuture;
 use ncirrus_engine::Writer;
 use ncirrus_layout::{ErrorKind, ObjectId, OpenOptions};
 use ncirrus_model::{AttributeState, Fault, Model, NodeId, VarId};
@@ -45,6 +46,14 @@ impl Inner {
     fn new(session: &Session, url: &str, name: String, state: State) -> Self {
         let (session, url) = (session.clone(), url.to_owned());
         Self { session, name, url, state, shows_aggregations: false, complete: Mutex::default() }
+    }
+}
+
+impl Writing {
+    /// Whether the place of a new dataset is still this program's.
+    pub(crate) fn check_of_place(&self) -> BoxFuture<'static, Result<()>> {
+        let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        staged.as_ref().map_or_else(|| Box::pin(async { Ok(()) }) as BoxFuture<'static, _>, Staged::check)
     }
 }
 
@@ -298,8 +307,7 @@ impl Dataset {
     pub fn close(self) -> Result<()> {
         let State::Writing(open) = &self.0.state else { return Ok(()) };
         let staged = || open.staged.lock().unwrap_or_else(PoisonError::into_inner);
-        let check = staged().as_ref().map(Staged::check).unwrap_or_else(|| Box::pin(async { Ok(()) }));
-        self.engine().block_on(self.open_for_writing()?.writer.sync_beside(check))?;
+        self.commit()?;
         open.closed.store(true, Ordering::Release);
         let staged = staged().take();
         staged.map_or(Ok(()), |staged| self.0.session.wait_for_store(&self.0.url, staged.commit_checked()))

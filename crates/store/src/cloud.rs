@@ -213,6 +213,22 @@ impl CloudStore {
         }
     }
 
+    async fn is_there(&self, object: &ObjectId) -> Result<bool> {
+        match self.objects.head(&path_of(object)?).await.map_err(Fault::from) {
+            Ok(_) => Ok(true),
+            Err(Fault::Absent) => Ok(false),
+            Err(fault) => Err(fault.at(object)),
+        }
+    }
+
+    async fn copy_within(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
+        match self.objects.copy(&path_of(from)?, &path_of(to)?).await.map_err(Fault::from) {
+            // The server does not copy, or not so much at once.
+            Err(Fault::Other(_)) => crate::store::copy_by_hand(self, from, to).await,
+            copied => copied.map_err(|fault| fault.at(to)),
+        }
+    }
+
     async fn remove(&self, object: &ObjectId) -> Result<()> {
         let path = path_of(object)?;
         match self.objects.delete(&path).await.map_err(Fault::from) {
@@ -362,6 +378,21 @@ impl Store for CloudStore {
 
     fn warnings(&self) -> Vec<String> {
         self.odd.told()
+    }
+
+    fn holds<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<bool>> {
+        operation(object, self.is_there(object)).boxed()
+    }
+
+    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        operation(to, self.copy_within(from, to)).boxed()
+    }
+
+    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> BoxFuture<'a, Result<()>> {
+        match objects.first() {
+            Some(first) => operation(first, self.remove_many(objects)).boxed(),
+            None => Box::pin(async { Ok(()) }),
+        }
     }
 
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {

@@ -1,10 +1,13 @@
 //! Making datasets: whole or not at all.
 mod access;
 mod begun;
+mod beside;
 mod clearing;
+mod lease;
 mod local;
 mod lock;
 mod memory;
+mod owner;
 mod remote;
 mod rewrite;
 #[cfg(feature = "zip")]
@@ -12,6 +15,7 @@ mod rezip;
 mod scratch;
 #[cfg(feature = "cloud")]
 mod streamed;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod upkeep;
@@ -97,8 +101,8 @@ impl Staged {
         self.commit_checked().await
     }
 
-    /// Whether the place is still this program's: asked when all but the commit is done, or beside the last of it. What
-    /// announces a tree that is made on another machine is read for it.
+    /// Whether the place is still this program's: asked before the documents are put that make the dataset true. What
+    /// announces a tree that is made on another machine is put again for it.
     ///
     /// # Errors
     /// `Conflict` when another program took it over.
@@ -187,11 +191,19 @@ pub async fn create_url(url: &Url, shape: Shape, clobber: Clobber, options: &Sto
         }
         _ if shape == Shape::Tree && !zip => remote::create_tree(&url, clobber, options).await,
         _ => {
-            let (store, object) = remote::room_for_object(&url, clobber, options).await?;
-            if let Some(staged) = streamed(&store, &object, (&url, zip), clobber, options) {
-                return Ok(staged);
+            let (store, object, has_tree) = remote::room_for_object(&url, clobber, options).await?;
+            let mut staged = match streamed(&store, &object, (&url, zip), clobber, options) {
+                Some(staged) => staged,
+                None => {
+                    let scratch = remote::scratch(Arc::clone(&store), object.clone(), clobber, options)?;
+                    in_scratch(scratch, zip, &url, options)?
+                }
+            };
+            if has_tree {
+                staged.finish =
+                    Box::new(remote::InsteadOfTree { finish: staged.finish, store, root: object });
             }
-            in_scratch(remote::scratch(store, object, clobber, options)?, zip, &url, options)
+            Ok(staged)
         }
     }
 }

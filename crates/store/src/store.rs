@@ -2,7 +2,8 @@
 use crate::multipart::Multipart;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
+use futures_util::stream::{StreamExt, TryStreamExt, iter};
+use ncirrus_layout::{Blob, Error, Listing, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt::Debug;
 use std::ops::Range;
 use std::path::Path;
@@ -70,8 +71,27 @@ pub trait Store: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether there is an object.
+    fn holds<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move { Ok(self.get(object, &Want::Range(0..1)).await?.is_some()) })
+    }
+
+    /// Makes an object that is the same as another one, within the store where it can.
+    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(copy_by_hand(self, from, to))
+    }
+
     /// Removes an object; absent is fine.
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
+
+    /// Removes objects, many with one request where the store can; absent ones are fine.
+    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let removals: Vec<BoxFuture<'_, Result<()>>> =
+                objects.iter().map(|object| self.delete(object)).collect();
+            iter(removals).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.map(|_| ())
+        })
+    }
 
     /// Removes everything below (and at) a prefix; absent is fine.
     fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
@@ -109,6 +129,16 @@ pub trait Store: Debug + Send + Sync {
         None
     }
 }
+
+/// Fetches an object, and puts it elsewhere.
+pub(crate) async fn copy_by_hand<S: Store + ?Sized>(store: &S, from: &ObjectId, to: &ObjectId) -> Result<()> {
+    let found = store.get(from, &Want::All).await?;
+    let found = found.ok_or_else(|| Error::not_found("no such object").at_object(from))?;
+    store.put(to, found.bytes, Precondition::None).await.map(|_| ())
+}
+
+/// Removals that are under way at once.
+const AT_ONCE: usize = 16;
 
 /// One page of objects, in the order of their keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -212,7 +242,7 @@ pub trait LocalStore: Debug + Send + Sync {
     fn replace(&self, from: &ObjectId, to: &ObjectId) -> Result<()> {
         let mut body = Vec::new();
         if self.read_whole(from, u64::MAX, &mut body)?.is_none() {
-            return Err(ncirrus_layout::Error::not_found("no such object").at_object(from));
+            return Err(Error::not_found("no such object").at_object(from));
         }
         self.put_bytes(to, Bytes::from(body), &Precondition::None)?;
         self.delete(from)

@@ -4,15 +4,15 @@ use super::load::{Stored, cells_of};
 use super::stage::Key;
 use super::target::Target;
 use super::{Writer, lock};
-use futures_util::future::{BoxFuture, join};
+use futures_util::future::{BoxFuture, join3};
 use ncirrus_layout::{Cells, Edge, Error, Phase, Result, Work};
 use ncirrus_model::{FillValue, Model, VarId};
 use std::sync::{Arc, PoisonError};
 
 impl Writer {
-    /// Puts what is staged, then carries out the format's phases, the last one beside a request. Nobody else writes
-    /// meanwhile.
-    pub(super) async fn commit(&self, beside: BoxFuture<'static, Result<()>>) -> Result<()> {
+    /// Puts what is staged, then carries out the format's phases; beside the last chunks goes a request, without which
+    /// the last phase is not begun. Nobody else writes meanwhile.
+    pub(super) async fn commit(&self, check: BoxFuture<'static, Result<()>>) -> Result<()> {
         self.complete_cut_cells().await?;
         self.flush_staged().await?;
         for var in self.model().variables() {
@@ -33,8 +33,9 @@ impl Writer {
             _ if self.is_shared() || self.output.local().is_some() => Vec::new(),
             _ => vec![phases.remove(0)],
         };
-        let (landed, done) = join(self.landed(), self.run_phases(unseen)).await;
-        landed.and(done)?;
+        let check = self.output.beside(check)?;
+        let (landed, done, checked) = join3(self.landed(), self.run_phases(unseen), check).await;
+        landed.and(done).and(checked)?;
         // What was put before must be durable before anything says that it is there.
         self.keep_failure(self.output.barrier())?;
         let last = phases.pop();
@@ -42,7 +43,7 @@ impl Writer {
             self.claim().await?;
         }
         self.run_phases(phases).await?;
-        self.run_last_phase(last, beside).await?;
+        self.run_phases(last.into_iter().collect()).await?;
         lock(&self.placer).committed();
         self.memo.clear();
         self.shared_from_here();
@@ -56,16 +57,6 @@ impl Writer {
             self.keep_failure(self.output.barrier())?;
         }
         Ok(())
-    }
-
-    async fn run_last_phase(
-        &self,
-        phase: Option<Phase>,
-        beside: BoxFuture<'static, Result<()>>,
-    ) -> Result<()> {
-        let beside = self.output.beside(beside)?;
-        let (done, asked) = join(self.run_phases(phase.into_iter().collect()), beside).await;
-        done.and(asked)
     }
 
     /// Stages cells that were cut where the array ended and now have more elements inside it.

@@ -51,9 +51,10 @@ fn a_new_tree_waits_for_few_answers_however_many_variables_and_groups_it_has() {
         let session = session(&far);
         let new = rounds(&far, &session, kind);
         assert!(new <= most, "{kind:?}: {new} rounds");
-        // What was there is removed: its markers, then the rest, which is listed first.
+        // What was there stays until the new tree is whole: that is told, beside a listing; the old root goes, the new
+        // objects are copied, listed, and the documents of the root put; then the folder goes in which they were.
         let over = rounds(&far, &session, kind);
-        assert!(over <= most + 3, "{kind:?}: {over} rounds");
+        assert!(over <= most + 8, "{kind:?}: {over} rounds");
         let read =
             Dataset::open_with("far://host/x.zarr", &ncirrus::OpenOptions::default(), &session).unwrap();
         let values = read.variable("/a/b/c/v").unwrap().read::<i32>().unwrap();

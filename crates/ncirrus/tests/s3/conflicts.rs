@@ -226,6 +226,120 @@ fn of_two_creators_one_wins() {
     }
 }
 
+/// Replaces or makes a dataset all of whose elements are one number.
+fn make(url: &str, kind: (Kind, Option<Dialect>, bool), value: i32, session: &Session) -> Result<()> {
+    let options = CreateOptions { overwrite: true, ..options(kind) };
+    let dataset = Dataset::create_with(url, &options, session)?;
+    dataset.edit(|model| {
+        let root = model.root();
+        let x = model.add_dimension(root, "x", DimensionLen::Fixed(24))?;
+        for name in ["one", "two"] {
+            let var = model.add_variable(root, name, Atomic::Int.into(), &[x])?;
+            model.variable_mut(var).unwrap().storage = Storage::Chunked(vec![2]);
+        }
+        Ok(())
+    })?;
+    for name in ["/one", "/two"] {
+        dataset.variable(name)?.write_values(&Selection::all(&[24]), &Values::Int(vec![value; 24]))?;
+    }
+    dataset.close()
+}
+
+/// Two programs that replace, or make, one dataset, the second some time after the first.
+fn race_to_replace(races: u64) {
+    let server = Server::start();
+    let sessions = [server.session(), server.session()];
+    let mut lost = 0;
+    for race in 0..races {
+        let kind = KINDS[(race % 3) as usize];
+        let url = server.url(&format!("raced-{race}"));
+        if race % 2 == 1 {
+            make(&url, kind, 7, &sessions[0]).unwrap();
+        }
+        let late = std::time::Duration::from_millis(race * 7 % 80);
+        let outcomes = std::thread::scope(|scope| {
+            let writers = [0, 1].map(|writer| {
+                let (url, session) = (&url, &sessions[writer]);
+                scope.spawn(move || {
+                    std::thread::sleep(late * writer as u32);
+                    make(url, kind, writer as i32 + 1, session)
+                })
+            });
+            writers.map(|writer| writer.join().unwrap())
+        });
+        let dataset = Dataset::open_with(&url, &OpenOptions::default(), &sessions[0]).unwrap();
+        let read = |name: &str| dataset.variable(name).unwrap().read::<i32>().unwrap().into_vec();
+        let values = [read("one"), read("two")].concat();
+        let at = format!("race {race} of {kind:?}, {late:?} apart: {outcomes:?}: {values:?}");
+        assert!(values.iter().all(|value| *value == values[0]), "{at}");
+        let winner = usize::try_from(values[0]).unwrap() - 1;
+        assert!(outcomes[winner].is_ok(), "{at}");
+        for error in outcomes.iter().filter_map(|outcome| outcome.as_ref().err()) {
+            assert_eq!(error.kind(), ErrorKind::Conflict, "{at}");
+            lost += 1;
+        }
+        assert!(!server.keys().iter().any(|key| key.contains(".ncirrus-")), "{at}: {:?}", server.keys());
+    }
+    assert!(lost > races / 10, "{lost} of {races} were told");
+}
+
+#[test]
+fn of_two_programs_that_replace_a_dataset_one_wins_and_nothing_is_mixed() {
+    race_to_replace(50);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test -p ncirrus --test network thousand_races -- --ignored"]
+fn of_two_programs_that_replace_a_dataset_one_wins_in_a_thousand_races() {
+    race_to_replace(1000);
+}
+
+#[test]
+fn a_tree_and_an_object_of_one_name_are_refused_or_replace_each_other() {
+    let Some((place, _)) = Place::moto() else { return };
+    let (url, session) = (place.url("shadow/h"), place.session());
+    let file = |overwrite| CreateOptions { kind: Some(Kind::Nc3), overwrite, ..CreateOptions::default() };
+    let tree = |overwrite| CreateOptions { overwrite, ..options(KINDS[0]) };
+    let values = |kind: &str| {
+        let dataset = Dataset::open_with(&url, &OpenOptions::default(), &session).unwrap();
+        assert_eq!(dataset.kind() == "classic", kind == "file", "{}", dataset.kind());
+        records(&url, &session).concat()
+    };
+    let all: Vec<i32> = (0..40).collect();
+    create_plain(&url, &file(false), &session).unwrap();
+    let refused = create_plain(&url, &tree(false), &session).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    create_plain(&url, &tree(true), &session).unwrap();
+    assert_eq!(values("tree"), all);
+    let refused = create_plain(&url, &file(false), &session).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert_eq!(values("tree"), all);
+    create_plain(&url, &file(true), &session).unwrap();
+    assert_eq!(values("file"), all);
+    let below = ncirrus::removal(&url, &session).unwrap();
+    assert!(!below.is_tree && below.keys.len() == 1, "{:?}", below.keys);
+    create_plain(&url, &tree(true), &session).unwrap();
+    assert_eq!(values("tree"), all);
+}
+
+/// As [`create`], in what every kind has.
+fn create_plain(url: &str, options: &CreateOptions, session: &Session) -> Result<()> {
+    let dataset = Dataset::create_with(url, options, session)?;
+    dataset.edit(|model| {
+        let root = model.root();
+        let time = model.add_dimension(root, "time", DimensionLen::Fixed(5))?;
+        let x = model.add_dimension(root, "x", DimensionLen::Fixed(8))?;
+        for name in ["one", "two"] {
+            model.add_variable(root, name, Atomic::Int.into(), &[time, x])?;
+        }
+        Ok(())
+    })?;
+    for name in ["/one", "/two"] {
+        dataset.variable(name)?.write_values(&Selection::all(&[5, 8]), &Values::Int((0..40).collect()))?;
+    }
+    dataset.close()
+}
+
 #[test]
 fn a_store_without_conditions_takes_whole_chunks_and_says_what_it_cannot() {
     let server = Server::with(Manners { no_conditions: true, ..Manners::default() });

@@ -71,6 +71,90 @@ fn a_killed_creation_is_absent_or_whole_and_is_taken_over() {
 }
 
 #[test]
+fn a_killed_replacement_is_old_or_new_or_is_ended_by_clean() {
+    let server = Server::start();
+    let session = server.session();
+    for (number, kind) in KINDS.into_iter().enumerate() {
+        let (mut old, mut ended) = (0, 0);
+        for puts in 0.. {
+            let url = server.url(&format!("replaced-{number}-{puts}"));
+            create(&url, kind, false, &session).unwrap();
+            update(&url, &session).unwrap();
+            server.behave(Manners { puts: Some(puts), ..Manners::default() });
+            let outcome = create(&url, kind, true, &session);
+            server.behave(Manners::default());
+            let at = format!("{kind:?} after {puts} puts");
+            match values(&url, &session) {
+                Ok(values) if values == [1, 1, 2, 2] => old += 1,
+                Ok(values) => assert_eq!(values, [1, 1], "{at}"),
+                Err(error) => {
+                    assert!(outcome.is_err(), "{at}: {error:?}");
+                    let (found, _) = leftovers(&url, &session).unwrap();
+                    assert_eq!(found.len(), 1, "{at}: {found:?}");
+                    remove_leftover(&url, &found[0], &session).unwrap();
+                    assert_eq!(values_of(&url, &session), [1, 1], "{at}");
+                    ended += 1;
+                }
+            }
+            for one in &leftovers(&url, &session).unwrap().0 {
+                remove_leftover(&url, one, &session).unwrap();
+            }
+            let clean = values_of(&url, &session);
+            assert!(clean == [1, 1] || clean == [1, 1, 2, 2], "{at}: {clean:?}");
+            let left = server.keys().into_iter().find(|key| key.contains(".ncirrus-"));
+            assert_eq!(left, None, "{at}");
+            create(&url, kind, true, &session).unwrap_or_else(|error| panic!("{at}: {error:?}"));
+            assert_eq!(values_of(&url, &session), [1, 1], "{at}");
+            if outcome.is_ok() {
+                assert!((8..60).contains(&puts), "{puts} puts");
+                break;
+            }
+        }
+        assert!(old > 4 && ended > 2, "{kind:?}: {old} old, {ended} ended");
+    }
+}
+
+fn values_of(url: &str, session: &Session) -> Vec<i32> {
+    values(url, session).unwrap()
+}
+
+#[test]
+fn a_damaged_source_leaves_what_it_should_have_replaced() {
+    let server = Server::start();
+    let session = server.session();
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("source.zarr").to_str().unwrap().to_owned();
+    for (number, kind) in KINDS.into_iter().enumerate() {
+        let options = CreateOptions { kind: Some(Kind::Zarr2), overwrite: true, ..CreateOptions::default() };
+        let dataset = Dataset::create_with(&source, &options, &session).unwrap();
+        dataset.root().add_dimension("x", DimensionLen::Fixed(40)).unwrap();
+        let variable = dataset.root().add_variable("v", Atomic::Int, &["x"]).unwrap();
+        let filters = vec![ncirrus::CodecSpec::hdf5(1, &[5])];
+        variable.set_storage(ncirrus::Storage::Chunked(vec![4]), filters).unwrap();
+        variable.write_all(&[5i32; 40]).unwrap();
+        dataset.close().unwrap();
+        std::fs::write(format!("{source}/v/9"), "damaged").unwrap();
+        let url = server.url(&format!("kept-{number}"));
+        create(&url, kind, false, &session).unwrap();
+        let options = CreateOptions {
+            kind: Some(kind.0),
+            consolidated: kind.2,
+            overwrite: true,
+            ..CreateOptions::default()
+        };
+        let options = ncirrus::CopyOptions {
+            create: options,
+            filters: ncirrus::Filters::Remove,
+            ..ncirrus::CopyOptions::default()
+        };
+        let damaged = Dataset::open_with(&source, &OpenOptions::default(), &session).unwrap();
+        let error = ncirrus::copy(&damaged, &url, &options, &session).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Malformed, "{error:?}");
+        assert_eq!(values_of(&url, &session), [1, 1], "{kind:?}");
+    }
+}
+
+#[test]
 fn a_killed_update_is_old_or_new_and_the_next_one_succeeds() {
     let server = Server::start();
     let session = server.session();

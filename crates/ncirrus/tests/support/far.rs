@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
-use ncirrus_store::{Facts, LocalStore, MemoryStore, Precondition, Store};
+use ncirrus_store::{Facts, LocalStore, MemoryStore, Objects, Precondition, Store};
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -140,6 +140,37 @@ impl Store for Far {
         Box::pin(async move {
             self.turn(prefix, Want::All).await;
             LocalStore::list(&self.inner, prefix, page)
+        })
+    }
+
+    fn objects<'a>(&'a self, prefix: &'a ObjectId, _: Option<&'a str>) -> Option<Answer<'a, Objects>> {
+        Some(Box::pin(async move {
+            self.turn(prefix, Want::All).await;
+            let folder = format!("{}/", prefix.key());
+            let below = self.inner.keys().into_iter().filter(|key| key.starts_with(&folder));
+            let object = |key: String| {
+                let object = ObjectId::new(prefix.store.clone(), key);
+                let size = LocalStore::stat(&self.inner, &object)?.map_or(0, |(size, _)| size);
+                Ok((object, size))
+            };
+            Ok(Objects { objects: below.map(object).collect::<Result<_>>()?, ..Objects::default() })
+        }))
+    }
+
+    fn copy<'a>(&'a self, from: &'a ObjectId, to: &'a ObjectId) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.turn(to, Want::All).await;
+            let blob = self.inner.read(from, &Want::All)?.unwrap();
+            LocalStore::put(&self.inner, to, &blob.bytes, &Precondition::None).map(|_| ())
+        })
+    }
+
+    fn delete_many<'a>(&'a self, objects: &'a [ObjectId]) -> Answer<'a, ()> {
+        Box::pin(async move {
+            if let Some(first) = objects.first() {
+                self.turn(first, Want::All).await;
+            }
+            objects.iter().try_for_each(|object| LocalStore::delete(&self.inner, object))
         })
     }
 }

@@ -38,6 +38,27 @@ impl CloudStore {
         }
     }
 
+    /// Removes objects, many with one request where the service can.
+    pub(super) async fn remove_many(&self, objects: &[ObjectId]) -> Result<()> {
+        let paths = objects.iter().map(|object| {
+            path_of(object)
+                .map_err(|error| object_store::Error::Generic { store: "S3", source: Box::new(error) })
+        });
+        let paths: Vec<Found<Path>> = paths.collect();
+        let mut removed = self.objects.delete_stream(iter(paths).boxed()).map_err(Fault::from);
+        while let Some(removed) = removed.next().await {
+            match removed {
+                Ok(_) | Err(Fault::Absent) => {}
+                Err(fault) => {
+                    return Err(objects
+                        .first()
+                        .map_or_else(|| Error::internal("no objects"), |first| fault.at(first)));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Removes what is below a prefix, many objects with one request where the service can.
     pub(super) async fn remove_below(&self, prefix: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
         let path = path_of(prefix)?;

@@ -31,6 +31,47 @@ pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Option
     }
 }
 
+/// An object that was listed, and its size where that was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) object: ObjectId,
+    pub(super) size: Option<u64>,
+}
+
+/// Every object below a prefix that has a name.
+pub(super) async fn sized_below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<Found>> {
+    let (mut all, mut next): (Vec<Found>, Option<String>) = (Vec::new(), None);
+    loop {
+        let Some(page) = store.objects(prefix, next.as_deref()) else {
+            let below = super::upkeep::below(store, prefix).await?;
+            return Ok(below.into_iter().map(|object| Found { object, size: None }).collect());
+        };
+        let page = page.await?;
+        all.extend(page.objects.into_iter().map(|(object, size)| Found { object, size: Some(size) }));
+        next = page.next;
+        if next.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
+/// Those of the objects below a dataset that are its own, by their names alone: what lies below a root of another dataset
+/// is not, as far as its names tell that it is one.
+pub(super) fn of_dataset(root: &ObjectId, objects: Vec<ObjectId>) -> Vec<ObjectId> {
+    let top = crate::key::folder(root.key());
+    let is_other = |object: &&ObjectId| {
+        let (folder, name) = parts(object.key());
+        folder != top && OF_ROOTS.contains(&name)
+    };
+    let others: BTreeSet<String> =
+        objects.iter().filter(is_other).map(|object| parts(object.key()).0.to_owned()).collect();
+    let is_own = |object: &ObjectId| {
+        let (folder, name) = parts(object.key());
+        is_name_of_zarr(name) && ancestors(folder, &top).all(|above| !others.contains(above))
+    };
+    objects.into_iter().filter(is_own).collect()
+}
+
 /// Those of the objects below a folder that the writer of a Zarr dataset there can have put: neither files that no such
 /// dataset has nor datasets of their own, which came later or from elsewhere.
 pub(super) async fn own(store: &dyn Store, folder: &str, objects: Vec<ObjectId>) -> Result<Vec<ObjectId>> {

@@ -1,9 +1,12 @@
-//! The place of a new tree on another machine: announced at once, and cleared of what was there with the first request,
-//! while more chunks are computed. Nothing of the new tree is put or read before.
+//! The place of a new tree on another machine: announced at once, and cleared of what a killed writer left with the first
+//! request, while more chunks are computed. Nothing of the new tree is put or read before, nor after another program took
+//! the place over. What replaces a tree is kept beside it.
+use super::beside::Beside;
+use super::lease::Lease;
 use crate::store::{Facts, LocalStore, Objects, Precondition, Store};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, FutureExt, Shared};
-use ncirrus_layout::{Blob, Listing, ObjectId, Result, StoreId, Tag, Want};
+use ncirrus_layout::{Blob, Entry, Listing, ObjectId, Result, StoreId, Tag, Want};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -13,31 +16,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What makes a place ready.
 #[derive(Clone)]
 pub(super) struct Site {
-    announced: Shared<BoxFuture<'static, Result<Option<Tag>>>>,
+    leased: Shared<BoxFuture<'static, Result<Arc<Lease>>>>,
     cleared: Shared<BoxFuture<'static, Result<()>>>,
     is_touched: Arc<AtomicBool>,
+    beside: Option<Arc<Beside>>,
 }
 
 impl Site {
-    /// `announce` begins now and tells the state of what it put; `clear` begins with the first request, when that is done.
+    /// `take` begins now; `clear` begins with the first request, when that is done.
     pub(super) async fn new(
-        announce: impl Future<Output = Result<Option<Tag>>> + Send + 'static,
+        take: impl Future<Output = Result<Arc<Lease>>> + Send + 'static,
         clear: impl Future<Output = Result<()>> + Send + 'static,
+        beside: Option<Beside>,
     ) -> Result<Self> {
-        let announced = begun(announce).await?.shared();
+        let leased = begun(take).await?.shared();
         let is_touched = Arc::new(AtomicBool::new(false));
-        let (before, touched) = (announced.clone(), Arc::clone(&is_touched));
+        let (before, touched) = (leased.clone(), Arc::clone(&is_touched));
         let cleared = async move {
             before.await?;
             touched.store(true, Ordering::Release);
             clear.await
         };
-        Ok(Self { announced, cleared: cleared.boxed().shared(), is_touched })
+        Ok(Self { leased, cleared: cleared.boxed().shared(), is_touched, beside: beside.map(Arc::new) })
     }
 
-    /// The state of what announces the tree; `None` where that cannot be.
-    pub(super) async fn announced(&self) -> Result<Option<Tag>> {
-        self.announced.clone().await
+    /// The right to the place.
+    pub(super) async fn lease(&self) -> Result<Arc<Lease>> {
+        self.leased.clone().await
     }
 
     /// Whether anything there was changed.
@@ -45,8 +50,19 @@ impl Site {
         self.is_touched.load(Ordering::Acquire)
     }
 
-    async fn cleared(&self) -> Result<()> {
-        self.cleared.clone().await
+    /// Where the new tree is made, when it replaces one.
+    pub(super) fn beside(&self) -> Option<&Beside> {
+        self.beside.as_deref()
+    }
+
+    async fn ready(&self) -> Result<()> {
+        self.cleared.clone().await?;
+        self.lease().await?.check_held()
+    }
+
+    /// Where an object is for now.
+    fn place_of(&self, object: &ObjectId) -> ObjectId {
+        self.beside().map_or_else(|| object.clone(), |beside| beside.place_of(object))
     }
 }
 
@@ -77,6 +93,22 @@ pub(super) struct Clearing {
     pub(super) site: Site,
 }
 
+impl Clearing {
+    /// Names directly below a prefix; those of the root lie in two folders.
+    async fn names(&self, prefix: &ObjectId, page: Option<&str>) -> Result<Listing> {
+        self.site.ready().await?;
+        let mut listing = self.inner.list(&self.site.place_of(prefix), page).await?;
+        if let Some(beside) = self.site.beside().filter(|beside| beside.is_root(prefix) && page.is_none()) {
+            let documents = self.inner.list(&beside.documents(), None).await?.entries;
+            listing.entries.extend(documents.into_iter().filter_map(|entry| {
+                Some(Entry { name: Beside::document(&entry.name)?.to_owned(), ..entry })
+            }));
+            listing.entries.sort_by(|one, other| one.name.cmp(&other.name));
+        }
+        Ok(listing)
+    }
+}
+
 impl Store for Clearing {
     fn id(&self) -> &StoreId {
         self.inner.id()
@@ -92,8 +124,8 @@ impl Store for Clearing {
 
     fn get<'a>(&'a self, object: &'a ObjectId, want: &'a Want) -> BoxFuture<'a, Result<Option<Blob>>> {
         Box::pin(async move {
-            self.site.cleared().await?;
-            self.inner.get(object, want).await
+            self.site.ready().await?;
+            self.inner.get(&self.site.place_of(object), want).await
         })
     }
 
@@ -108,8 +140,8 @@ impl Store for Clearing {
         when: Precondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move {
-            self.site.cleared().await?;
-            self.inner.put(object, body, when).await
+            self.site.ready().await?;
+            self.inner.put(&self.site.place_of(object), body, when).await
         })
     }
 
@@ -120,13 +152,13 @@ impl Store for Clearing {
         when: Precondition,
     ) -> BoxFuture<'a, Result<Tag>> {
         Box::pin(async move {
-            self.site.cleared().await?;
-            self.inner.upload(object, file, when).await
+            self.site.ready().await?;
+            self.inner.upload(&self.site.place_of(object), file, when).await
         })
     }
 
     fn longest_key(&self) -> usize {
-        self.inner.longest_key()
+        self.inner.longest_key().saturating_sub(self.site.beside().map_or(0, Beside::longer))
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -135,30 +167,23 @@ impl Store for Clearing {
 
     fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            self.site.cleared().await?;
-            self.inner.delete(object).await
+            self.site.ready().await?;
+            self.inner.delete(&self.site.place_of(object)).await
         })
     }
 
     fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            self.site.cleared().await?;
-            self.inner.delete_tree(prefix).await
-        })
-    }
-
-    fn delete_tree_but<'a>(&'a self, prefix: &'a ObjectId, kept: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            self.site.cleared().await?;
-            self.inner.delete_tree_but(prefix, kept).await
+            self.site.ready().await?;
+            match self.site.beside().filter(|beside| beside.is_root(prefix)) {
+                Some(beside) => self.inner.delete_tree(beside.folder()).await,
+                None => self.inner.delete_tree(&self.site.place_of(prefix)).await,
+            }
         })
     }
 
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
-        Box::pin(async move {
-            self.site.cleared().await?;
-            self.inner.list(prefix, page).await
-        })
+        Box::pin(self.names(prefix, page))
     }
 
     fn objects<'a>(
@@ -166,9 +191,12 @@ impl Store for Clearing {
         prefix: &'a ObjectId,
         page: Option<&'a str>,
     ) -> Option<BoxFuture<'a, Result<Objects>>> {
+        if self.site.beside().is_some() {
+            return None;
+        }
         let objects = self.inner.objects(prefix, page)?;
         Some(Box::pin(async move {
-            self.site.cleared().await?;
+            self.site.ready().await?;
             objects.await
         }))
     }

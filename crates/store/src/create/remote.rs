@@ -1,25 +1,29 @@
-//! New datasets on other machines. There is no rename there: a tree is written in place, its root metadata last; a
-//! single object is sent when it is complete.
+//! New datasets on other machines. There is no rename there: a tree is written in place, its root metadata last, or
+//! beside the one that it replaces; a single object is sent when it is complete.
 //!
-//! While a tree is written an object beside its metadata says so: of two programs one makes the dataset, and what a
-//! killed one left is told from what is none of ours. What is replaced is removed when the first chunk is ready, before it is
-//! put.
+//! While a tree is written an object beside its metadata says so, which its writer renews: of two programs one makes the
+//! dataset, and what a killed one left is told from what is none of ours.
+use super::beside::Beside;
 use super::clearing::{Clearing, Site};
+use super::lease::{self, Lease, Stage};
+use super::owner::{self, Mark};
 use super::scratch::Scratch;
+use super::switch::switch;
 use super::{Clobber, Finish, Staged, begun, exists};
-use crate::store::{Precondition, Store};
+use crate::store::Store;
 use crate::{StoreOptions, Url, fault, marker};
-use bytes::Bytes;
-use futures_util::future::{BoxFuture, join, try_join_all};
-use ncirrus_layout::{Blob, Entry, Error, ErrorKind, ObjectId, Result, Tag, Want};
+use futures_util::future::{BoxFuture, join, join3, try_join_all};
+use ncirrus_layout::{Blob, Entry, Error, Listing, ObjectId, Result, Want};
 use std::sync::Arc;
 
-/// A tree that is written in place.
+/// A tree that is written in place, or beside the one that it replaces.
 struct TreeFinish {
     store: Arc<dyn Store>,
     root: ObjectId,
     /// None where other programs are kept out otherwise.
     site: Option<Site>,
+    /// Whether a single object of that name goes.
+    has_object: bool,
 }
 
 pub(super) async fn create_tree(url: &Url, clobber: Clobber, options: &StoreOptions) -> Result<Staged> {
@@ -27,7 +31,54 @@ pub(super) async fn create_tree(url: &Url, clobber: Clobber, options: &StoreOpti
     start_tree(store, root, url, clobber).await
 }
 
-/// Makes room for a tree: removes what is replaced, and nothing that is no dataset.
+/// What lies where a tree is to be.
+struct Place {
+    listed: Result<Listing>,
+    sign: Option<Blob>,
+    is_tree: bool,
+    is_object: bool,
+}
+
+impl Place {
+    async fn look(store: &dyn Store, root: &ObjectId, sign: &ObjectId) -> Result<Self> {
+        let (listed, sign, is_object) =
+            join3(store.list(root, None), store.get(sign, &Want::All), has_object(store, root)).await;
+        let is_tree = match &listed {
+            Ok(all) if all.next.is_none() => all.entries.iter().any(is_marker),
+            _ => has_marker(store, root).await?,
+        };
+        Ok(Self { listed, sign: sign?, is_tree, is_object })
+    }
+
+    /// Refuses what is not replaced.
+    async fn check(&self, store: &dyn Store, root: &ObjectId, clobber: Clobber) -> Result<()> {
+        if clobber == Clobber::Never {
+            refuse((self.is_tree || self.is_object, self.sign.is_some()), root)?;
+        }
+        if let Some(sign) = &self.sign {
+            lease::check_gone(store, &root.child(marker::BEGUN), sign).await?;
+        }
+        if self.is_tree || self.is_switched() {
+            return Ok(());
+        }
+        match (&self.sign, &self.listed) {
+            (Some(_), _) if begun::is_alone(store, root).await? => Ok(()),
+            (Some(_), _) => Err(fault::conflict(AMONG_OTHERS, root)),
+            (None, Ok(listed)) if listed.entries.is_empty() => Ok(()),
+            (None, Ok(_)) => {
+                Err(fault::conflict("holds objects but no zarr marker and is not replaced", root))
+            }
+            (None, Err(error)) => Err(error.clone()),
+        }
+    }
+
+    /// Whether a tree was about to take the place of another one when its writer was killed.
+    fn is_switched(&self) -> bool {
+        self.sign.as_ref().is_some_and(|sign| owner::stage_of(&sign.bytes) != Stage::Making)
+    }
+}
+
+/// Makes room for a tree: removes what a killed writer left, and nothing that is no dataset.
 pub(super) async fn start_tree(
     store: Arc<dyn Store>,
     root: ObjectId,
@@ -35,88 +86,150 @@ pub(super) async fn start_tree(
     clobber: Clobber,
 ) -> Result<Staged> {
     let sign = root.child(marker::BEGUN);
-    let (listed, sign_there) = join(store.list(&root, None), store.get(&sign, &Want::All)).await;
-    let sign_there = sign_there?;
-    let is_there = match &listed {
-        Ok(all) if all.next.is_none() => all.entries.iter().any(is_marker),
-        _ => has_marker(store.as_ref(), &root).await?,
-    };
-    if clobber == Clobber::Never {
-        refuse((is_there, sign_there.is_some()), &root)?;
-    }
-    let is_ours = is_there || sign_there.is_some();
-    if !is_ours && !listed?.entries.is_empty() {
-        return Err(fault::conflict("holds objects but no zarr marker and is not replaced", &root));
-    }
-    if is_ours && !is_there && !begun::is_alone(store.as_ref(), &root).await? {
-        return Err(fault::conflict(AMONG_OTHERS, &root));
-    }
+    let place = Place::look(store.as_ref(), &root, &sign).await?;
+    place.check(store.as_ref(), &root, clobber).await?;
+    let has_object = place.is_object;
     if store.local().is_some() {
-        if is_ours {
+        if place.is_tree || place.sign.is_some() {
             remove_dataset(store.as_ref(), &root).await?;
         }
-        let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), site: None };
+        let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), site: None, has_object };
         return Ok(Staged::new(store, root, url, finish));
     }
-    let (to_announce, to_clear, old) = (Arc::clone(&store), Arc::clone(&store), root.clone());
-    let announce = async move { announce(to_announce.as_ref(), &sign, sign_there).await };
+    let mark = Mark::new();
+    let replaces = place.is_tree || place.is_switched();
+    let beside = replaces.then(|| Beside::new(&root, mark.name()));
+    let is_left = !replaces && place.sign.is_some();
+    let (to_take, to_clear, old) = (Arc::clone(&store), Arc::clone(&store), root.clone());
+    let take = {
+        let root = root.clone();
+        async move { take(to_take, &root, mark, place.sign).await }
+    };
     let clear = async move {
-        match is_ours {
+        match is_left {
             true => remove_all_but_sign(to_clear.as_ref(), &old).await,
             false => Ok(()),
         }
     };
-    let site = Site::new(announce, clear).await?;
+    let site = Site::new(take, clear, beside).await?;
     let clearing = Arc::new(Clearing { inner: Arc::clone(&store), site: site.clone() });
-    let finish = TreeFinish { store, root: root.clone(), site: Some(site) };
+    let finish = TreeFinish { store, root: root.clone(), site: Some(site), has_object };
     Ok(Staged::new(clearing, root, url, finish))
+}
+
+/// Takes a place, and ends what a killed writer had nearly done there.
+async fn take(
+    store: Arc<dyn Store>,
+    root: &ObjectId,
+    mark: Mark,
+    before: Option<Blob>,
+) -> Result<Arc<Lease>> {
+    let stage = before.as_ref().map_or(Stage::Making, |sign| owner::stage_of(&sign.bytes));
+    let lease = Lease::take(Arc::clone(&store), root.child(marker::BEGUN), mark, before).await?;
+    if let Stage::Switching(folder) = stage {
+        switch(store.as_ref(), (root, &Beside::new(root, &folder)), &lease).await?;
+        lease.enter(Stage::Making).await?;
+    }
+    lease.keep();
+    Ok(lease)
+}
+
+/// Ends what a writer had nearly done that was killed.
+///
+/// # Errors
+/// `Conflict` when another program is at work there.
+#[cfg(feature = "cloud")]
+pub(super) async fn end_switch(store: Arc<dyn Store>, root: &ObjectId) -> Result<()> {
+    let sign = root.child(marker::BEGUN);
+    let Some(before) = store.get(&sign, &Want::All).await? else { return Ok(()) };
+    lease::check_gone(store.as_ref(), &sign, &before).await?;
+    let lease = take(Arc::clone(&store), root, Mark::new(), Some(before)).await?;
+    lease.end().await?;
+    store.delete_tree(&Beside::all(root)).await
+}
+
+/// Whether there is a single object; where that cannot be told there is none.
+async fn has_object(store: &dyn Store, root: &ObjectId) -> bool {
+    !root.key().is_empty() && store.holds(root).await.unwrap_or(false)
 }
 
 /// Refuses what is there, and what another program is making.
 fn refuse((is_there, is_begun): (bool, bool), root: &ObjectId) -> Result<()> {
     match (is_there, is_begun) {
         (true, _) => Err(exists(root)),
-        (false, true) => Err(fault::conflict(BEGUN_BY_OTHERS, root)),
+        (false, true) => Err(fault::conflict(lease::BEGUN_BY_OTHERS, root)),
         (false, false) => Ok(()),
     }
 }
 
-/// Says that a tree is being written, and tells the state of the object that does; one of two programs that do so at once
-/// is refused.
-async fn announce(store: &dyn Store, sign: &ObjectId, before: Option<Blob>) -> Result<Option<Tag>> {
-    let is_there = before.is_some();
-    let when = before.map_or(Precondition::Absent, |blob| Precondition::Matches(blob.tag));
-    let unique = Bytes::from(crate::temporary::unique());
-    let put = store.put(sign, unique.clone(), when).await;
-    match put {
-        Err(error) if error.kind() == ErrorKind::Conflict => Err(fault::conflict(BEGUN_BY_OTHERS, sign)),
-        // What a killed program left is one's own from here on, and goes at the end.
-        Err(error) if error.kind() == ErrorKind::Unsupported && is_there => {
-            store.put(sign, unique, Precondition::None).await.map(Some)
-        }
-        // The store does not know conditions.
-        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
-        put => put.map(Some),
-    }
-}
-
-const BEGUN_BY_OTHERS: &str = "another program is making this dataset, or was killed while it did: wait for it, or \
-                               replace what it left, or remove it by \"ncirrus clean\"";
-
 const AMONG_OTHERS: &str = "holds what a killed program left, and objects of others, which are not replaced: \"ncirrus clean\" \
                             removes the former";
 
-/// Where a single object goes; it is made sure that it may.
+/// Where a single object goes; it is made sure that it may. Whether a tree of that name goes when it is there.
 pub(super) async fn room_for_object(
     url: &Url,
     clobber: Clobber,
     options: &StoreOptions,
-) -> Result<(Arc<dyn Store>, ObjectId)> {
+) -> Result<(Arc<dyn Store>, ObjectId, bool)> {
     let (store, object) = writable(url, options)?;
-    if clobber == Clobber::Never && store.get(&object, &Want::Range(0..1)).await?.is_some() {
+    let listed = async {
+        match object.key().is_empty() || !store.facts().lists {
+            true => None,
+            false => store.list(&object, None).await.ok(),
+        }
+    };
+    let first = async {
+        match clobber {
+            Clobber::Never => store.get(&object, &Want::Range(0..1)).await,
+            Clobber::Replace => Ok(None),
+        }
+    };
+    let (first, listed) = join(first, listed).await;
+    let is_ours = |entry: &Entry| is_marker(entry) || entry.name == marker::BEGUN;
+    let has_tree = listed.is_some_and(|listed| listed.entries.iter().any(is_ours));
+    if clobber == Clobber::Never && (has_tree || first?.is_some()) {
         return Err(exists(&object));
     }
-    Ok((store, object))
+    Ok((store, object, has_tree))
+}
+
+/// A single object that takes the place of a tree of the same name, which would be taken for it.
+pub(super) struct InsteadOfTree {
+    pub(super) finish: Box<dyn Finish>,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) root: ObjectId,
+}
+
+impl Finish for InsteadOfTree {
+    fn check(&self) -> BoxFuture<'static, Result<()>> {
+        self.finish.check()
+    }
+
+    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async move {
+            self.finish.commit().await?;
+            remove_below(self.store.as_ref(), &self.root).await
+        })
+    }
+
+    fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        self.finish.abort()
+    }
+
+    fn check_sync(&self) -> Result<()> {
+        self.finish.check_sync()
+    }
+
+    fn synced(&self) -> Result<()> {
+        self.finish.synced()
+    }
+}
+
+/// Removes the dataset below a name, and neither the object of that name nor what is no part of the dataset.
+async fn remove_below(store: &dyn Store, root: &ObjectId) -> Result<()> {
+    remove_markers(store, root).await?;
+    let all = begun::sized_below(store, root).await?.into_iter().map(|found| found.object).collect();
+    store.delete_many(&begun::of_dataset(root, all)).await
 }
 
 /// A scratch file for an object that is sent when it is complete.
@@ -130,7 +243,11 @@ pub(super) fn scratch(
     Scratch::for_upload(&folder, store, object, clobber)
 }
 
-fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, ObjectId)> {
+/// Where something is put.
+///
+/// # Errors
+/// `Unsupported` where nothing can be.
+pub(super) fn writable(url: &Url, options: &StoreOptions) -> Result<(Arc<dyn Store>, ObjectId)> {
     let opened = match url.scheme() {
         crate::Scheme::Memory => {
             let store = options.memory.create(url.host());
@@ -186,37 +303,31 @@ async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {
     Ok(())
 }
 
-impl TreeFinish {
-    fn sign(&self) -> ObjectId {
-        self.root.child(marker::BEGUN)
-    }
-
-    /// The state of the sign, where there is one.
-    async fn announced(site: Option<&Site>) -> Result<Option<Tag>> {
-        match site {
-            Some(site) => site.announced().await,
-            None => Ok(None),
-        }
-    }
-}
-
 impl Finish for TreeFinish {
     fn check(&self) -> BoxFuture<'static, Result<()>> {
-        let (store, site) = (Arc::clone(&self.store), self.site.clone());
-        let (root, sign) = (self.root.clone(), self.sign());
+        let site = self.site.clone();
         Box::pin(async move {
-            let Some(begun) = Self::announced(site.as_ref()).await? else { return Ok(()) };
-            match store.get(&sign, &Want::Range(0..1)).await? {
-                Some(blob) if blob.tag == begun => Ok(()),
-                _ => Err(fault::conflict("was taken over by another program meanwhile", &root)),
+            match site {
+                Some(site) => site.lease().await?.renew().await,
+                None => Ok(()),
             }
         })
     }
 
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
-            match Self::announced(self.site.as_ref()).await? {
-                Some(_) => self.store.delete(&self.sign()).await,
+            let (store, root) = (self.store.as_ref(), &self.root);
+            let Some(site) = &self.site else { return Ok(()) };
+            let lease = site.lease().await?;
+            if let Some(beside) = site.beside() {
+                switch(store, (root, beside), &lease).await?;
+            }
+            if self.has_object {
+                store.delete(root).await?;
+            }
+            lease.end().await?;
+            match site.beside() {
+                Some(_) => store.delete_tree(&Beside::all(root)).await,
                 None => Ok(()),
             }
         })
@@ -224,14 +335,17 @@ impl Finish for TreeFinish {
 
     fn abort(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
+            let (store, root) = (self.store.as_ref(), &self.root);
+            let Some(site) = &self.site else { return remove_dataset(store, root).await };
             // Where another program was first, or took over, nothing is taken back.
-            self.check().await?;
-            let begun = Self::announced(self.site.as_ref()).await?;
-            match (self.site.as_ref().is_none_or(Site::is_touched), begun) {
-                (true, _) => remove_dataset(self.store.as_ref(), &self.root).await,
-                (false, Some(_)) => self.store.delete(&self.sign()).await,
-                (false, None) => Ok(()),
+            let lease = site.lease().await?;
+            lease.renew().await?;
+            match site.beside() {
+                Some(beside) => store.delete_tree(beside.folder()).await?,
+                None if site.is_touched() => remove_all_but_sign(store, root).await?,
+                None => {}
             }
+            lease.end().await
         })
     }
 }

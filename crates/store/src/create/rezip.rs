@@ -17,7 +17,7 @@ pub(super) async fn update_zip(
     let mut scratch = match url.scheme() {
         Scheme::File => Scratch::beside(&local_path(url), Clobber::Replace, options.durable)?,
         _ => {
-            let (store, object) = super::remote::room_for_object(url, Clobber::Replace, options).await?;
+            let (store, object) = super::remote::writable(url, options)?;
             super::remote::scratch(store, object, Clobber::Replace, options)?
         }
     };

@@ -1,6 +1,12 @@
 //! Removing datasets, and what killed writers left.
 #[cfg(feature = "cloud")]
 use super::begun;
+#[cfg(feature = "cloud")]
+use super::beside::{Beside, FOLDER};
+#[cfg(feature = "cloud")]
+use super::lease::Stage;
+#[cfg(feature = "cloud")]
+use super::owner;
 use super::remote;
 use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::store::Store;
@@ -8,7 +14,7 @@ use crate::url::{Scheme, Url};
 use crate::{StoreOptions, marker, temporary};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
 #[cfg(feature = "cloud")]
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,6 +59,12 @@ enum How {
     Objects(Vec<ObjectId>),
     #[cfg(feature = "cloud")]
     Sign(ObjectId),
+    /// What a replacement left beside the dataset, the sign included.
+    #[cfg(feature = "cloud")]
+    Beside(ObjectId),
+    /// A replacement that is to be ended.
+    #[cfg(feature = "cloud")]
+    Switch(ObjectId),
     Path(PathBuf),
 }
 
@@ -261,17 +273,32 @@ async fn begun_below(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<L
     let objects = store.dated_below(root).await?;
     let is_sign = |object: &ObjectId| object.name() == marker::BEGUN;
     let mut found = Vec::new();
+    found.extend(orphans(&objects));
     for (sign, since) in objects.iter().filter(|(object, _)| is_sign(object)) {
         let key = sign.key().strip_suffix(marker::BEGUN).unwrap_or_default().trim_end_matches('/');
         let dataset = ObjectId::new(sign.store.clone(), key);
         if key.is_empty() {
             continue;
         }
+        let text = store.get(sign, &Want::All).await?;
+        if text.is_some_and(|text| owner::stage_of(&text.bytes) != Stage::Making) {
+            let what =
+                "a dataset that is whole and was about to replace another one: this is ended".to_owned();
+            let place = dataset.to_string();
+            found.push(Leftover { what, place, since: *since, how: How::Switch(dataset) });
+            continue;
+        }
         let is_whole =
             objects.iter().any(|(object, _)| marker::below(&dataset).any(|marker| marker == *object));
         let place = dataset.to_string();
         found.push(match is_whole {
-            // Nothing but the sign is left over.
+            // Nothing but the sign is left over, and what was to replace the dataset.
+            true if has_beside(&objects, &dataset) => Leftover {
+                what: "unfinished replacement".to_owned(),
+                place,
+                since: *since,
+                how: How::Beside(dataset),
+            },
             true => Leftover {
                 what: "sign of a creation that was ended".to_owned(),
                 place,
@@ -282,6 +309,36 @@ async fn begun_below(store: &crate::CloudStore, root: &ObjectId) -> Result<Vec<L
         });
     }
     Ok(found)
+}
+
+/// Whether something lies beside a dataset that was to replace it.
+#[cfg(feature = "cloud")]
+fn has_beside(objects: &[(ObjectId, SystemTime)], dataset: &ObjectId) -> bool {
+    let folder = crate::key::folder(Beside::all(dataset).key());
+    objects.iter().any(|(object, _)| object.key().starts_with(&folder))
+}
+
+/// What replacements left that were ended but for that: no sign is there any more.
+#[cfg(feature = "cloud")]
+fn orphans(objects: &[(ObjectId, SystemTime)]) -> Vec<Leftover> {
+    let mut since: BTreeMap<ObjectId, SystemTime> = BTreeMap::new();
+    let folder = format!("/{FOLDER}/");
+    for (object, time) in objects {
+        if let Some((key, _)) = object.key().split_once(&folder) {
+            let newest = since.entry(ObjectId::new(object.store.clone(), key)).or_insert(*time);
+            *newest = (*newest).max(*time);
+        }
+    }
+    let has_sign =
+        |dataset: &ObjectId| objects.iter().any(|(object, _)| *object == dataset.child(marker::BEGUN));
+    let lone = since.into_iter().filter(|(dataset, _)| !has_sign(dataset));
+    let leftover = |(dataset, since): (ObjectId, SystemTime)| Leftover {
+        what: "what a replacement left that was ended".to_owned(),
+        place: dataset.to_string(),
+        since,
+        how: How::Beside(dataset),
+    };
+    lone.map(leftover).collect()
 }
 
 /// A dataset whose creation was not ended, without what others put below it.
@@ -334,6 +391,14 @@ impl Leftover {
             }
             #[cfg(feature = "cloud")]
             How::Sign(sign) => store()?.delete(sign).await,
+            #[cfg(feature = "cloud")]
+            How::Beside(root) => {
+                let store = store()?;
+                store.delete_tree(&Beside::all(root)).await?;
+                store.delete(&root.child(marker::BEGUN)).await
+            }
+            #[cfg(feature = "cloud")]
+            How::Switch(root) => remote::end_switch(Arc::new(store()?), root).await,
         }
     }
 }

@@ -242,7 +242,7 @@ fn nothing_appears_when_the_chunks_under_a_commit_fail() {
 }
 
 #[test]
-fn a_request_beside_the_last_phase_is_made_once_and_its_failure_told() {
+fn the_last_phase_is_not_begun_when_the_request_before_it_fails() {
     let Sent { store, place, writer, .. } = sent(2);
     store.open();
     let asked = Arc::new(AtomicUsize::new(0));
@@ -251,8 +251,9 @@ fn a_request_beside_the_last_phase_is_made_once_and_its_failure_told() {
         counted.fetch_add(1, Ordering::SeqCst);
         Err(Error::new(ErrorKind::Conflict, "somebody else's"))
     });
-    let error = place.run(writer.sync_beside(request)).unwrap_err();
+    let error = place.run(writer.sync_checked(request)).unwrap_err();
     assert_eq!((error.message(), asked.load(Ordering::SeqCst)), ("somebody else's", 1));
+    assert!(place.try_open().is_err());
 }
 
 #[test]

@@ -7,7 +7,7 @@ fn bucket() -> (Arc<dyn Store>, ObjectId, tokio::runtime::Runtime) {
     let objects = Arc::new(object_store::memory::InMemory::new());
     let store: Arc<dyn Store> = Arc::new(crate::CloudStore::new("s3://bucket", objects));
     let root = ObjectId::new(store.id().clone(), "data/x.zarr");
-    (store, root, tokio::runtime::Builder::new_current_thread().build().unwrap())
+    (store, root, tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap())
 }
 
 async fn start(store: &Arc<dyn Store>, root: &ObjectId, clobber: Clobber) -> Result<Staged> {
@@ -36,36 +36,197 @@ fn trees_in_object_stores_are_replaced_only_if_they_are_datasets() {
         assert_eq!(start(&store, &root, Clobber::Never).await.unwrap_err().message(), "exists already");
         let replaced = start(&store, &root, Clobber::Replace).await.unwrap();
         send(&replaced, &["v/1"]).await.unwrap();
-        assert!(!is_there(&store, &root, "v/0").await);
         replaced.abort().await.unwrap();
-        assert!(!is_there(&store, &root, "v/1").await);
+        assert_eq!(keys(&store, &root).await, [".zgroup", "v/0"]);
+        for name in [".zgroup", "v/0"] {
+            store.delete(&root.child(name)).await.unwrap();
+        }
         store.put(&root.child("letter.txt"), "dear".into(), Precondition::None).await.unwrap();
         let refused = start(&store, &root, Clobber::Replace).await.unwrap_err();
         assert!(refused.message().contains("no zarr marker"), "{refused}");
     });
 }
 
+/// The keys below the place, in order.
+async fn keys(store: &Arc<dyn Store>, root: &ObjectId) -> Vec<String> {
+    let mut found = begun::sized_below(store.as_ref(), root).await.unwrap();
+    found.sort_by(|one, other| one.object.key().cmp(other.object.key()));
+    let name = |found: &begun::Found| found.object.key()[root.key().len() + 1..].to_owned();
+    found.iter().map(name).collect()
+}
+
 #[test]
-fn what_is_replaced_in_an_object_store_stays_until_the_first_change() {
+fn what_is_replaced_in_an_object_store_stays_until_the_new_tree_is_whole() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
         let staged = start(&store, &root, Clobber::Never).await.unwrap();
-        send(&staged, &["v/0", ".zgroup"]).await.unwrap();
+        send(&staged, &["v/0", "w/0", ".zattrs", ".zgroup"]).await.unwrap();
         staged.commit().await.unwrap();
         start(&store, &root, Clobber::Replace).await.unwrap().abort().await.unwrap();
-        assert!(is_there(&store, &root, "v/0").await && is_there(&store, &root, ".zgroup").await);
-        assert!(!is_there(&store, &root, marker::BEGUN).await);
+        assert_eq!(keys(&store, &root).await, [".zattrs", ".zgroup", "v/0", "w/0"]);
         let replaced = start(&store, &root, Clobber::Replace).await.unwrap();
         let none = replaced.store.get(&root.child("v/0"), &Want::All).await.unwrap();
         assert_eq!(none, None, "nothing of the old tree is part of the new one");
-        assert!(!is_there(&store, &root, ".zgroup").await);
-        send(&replaced, &["v/1", ".zgroup"]).await.unwrap();
-        replaced.commit().await.unwrap();
-        let listed = store.list(&root, None).await.unwrap().entries;
+        for name in ["v/0", "v/1", ".zgroup"] {
+            replaced.store.put(&root.child(name), "22".into(), Precondition::None).await.unwrap();
+        }
+        let listed = replaced.store.list(&root, None).await.unwrap().entries;
         let names: Vec<&str> = listed.iter().map(|entry| entry.name.as_str()).collect();
-        assert_eq!(names, [".zgroup", "v"]);
-        assert!(!is_there(&store, &root, "v/0").await && is_there(&store, &root, "v/1").await);
+        assert_eq!(names, [".zgroup", "v"], "the new tree alone");
+        for name in [".zattrs", ".zgroup", "v/0", "w/0"] {
+            let old = store.get(&root.child(name), &Want::All).await.unwrap().unwrap();
+            assert_eq!(old.bytes, "1", "{name}");
+        }
+        replaced.commit().await.unwrap();
+        assert_eq!(keys(&store, &root).await, [".zgroup", "v/0", "v/1"]);
+        let new = store.get(&root.child("v/0"), &Want::All).await.unwrap().unwrap();
+        assert_eq!(new.bytes, "22");
     });
+}
+
+/// A store that carries out so many changes, and then none.
+#[derive(Debug)]
+struct Dying(Arc<dyn Store>, std::sync::atomic::AtomicUsize);
+
+impl Dying {
+    fn change(&self, object: &ObjectId) -> Result<()> {
+        use std::sync::atomic::Ordering::Relaxed;
+        let left = self.1.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        let dead = || Error::new(ErrorKind::Io { retryable: false }, "dead").at_object(object);
+        left.map(|_| ()).map_err(|_| dead())
+    }
+}
+
+impl Store for Dying {
+    fn id(&self) -> &ncirrus_layout::StoreId {
+        self.0.id()
+    }
+
+    fn facts(&self) -> crate::Facts {
+        self.0.facts()
+    }
+
+    fn local(&self) -> Option<&dyn crate::LocalStore> {
+        None
+    }
+
+    fn get<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        want: &'a Want,
+    ) -> BoxFuture<'a, Result<Option<ncirrus_layout::Blob>>> {
+        self.0.get(object, want)
+    }
+
+    fn put<'a>(
+        &'a self,
+        object: &'a ObjectId,
+        body: bytes::Bytes,
+        when: Precondition,
+    ) -> BoxFuture<'a, Result<ncirrus_layout::Tag>> {
+        Box::pin(async move {
+            self.change(object)?;
+            self.0.put(object, body, when).await
+        })
+    }
+
+    fn delete<'a>(&'a self, object: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.change(object)?;
+            self.0.delete(object).await
+        })
+    }
+
+    fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            for found in begun::sized_below(self.0.as_ref(), prefix).await? {
+                self.delete(&found.object).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        prefix: &'a ObjectId,
+        page: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<ncirrus_layout::Listing>> {
+        self.0.list(prefix, page)
+    }
+
+    fn objects<'a>(
+        &'a self,
+        prefix: &'a ObjectId,
+        page: Option<&'a str>,
+    ) -> Option<BoxFuture<'a, Result<crate::Objects>>> {
+        self.0.objects(prefix, page)
+    }
+}
+
+/// Puts a tree in the place of another one, as long as the store lives.
+async fn replace(store: &Arc<dyn Store>, root: &ObjectId) -> Result<()> {
+    let staged = start(store, root, Clobber::Replace).await?;
+    for name in ["v/0", "x/0", "x/.zarray", ".zattrs", ".zgroup", ".zmetadata"] {
+        staged.store.put(&root.child(name), "new".into(), Precondition::None).await?;
+    }
+    staged.commit().await
+}
+
+#[test]
+fn a_replacement_that_is_killed_anywhere_leaves_the_old_tree_or_the_new_one_or_is_ended_later() {
+    const OLD: [&str; 4] = [".zattrs", ".zgroup", "v/0", "w/0"];
+    const NEW: [&str; 6] = [".zattrs", ".zgroup", ".zmetadata", "v/0", "x/.zarray", "x/0"];
+    let (mut old, mut new, mut ended) = (0, 0, 0);
+    for changes in 0.. {
+        let (store, root, runtime) = bucket();
+        let outcome = runtime.block_on(async {
+            let staged = start(&store, &root, Clobber::Never).await.unwrap();
+            send(&staged, &OLD).await.unwrap();
+            staged.commit().await.unwrap();
+            let dying: Arc<dyn Store> = Arc::new(Dying(Arc::clone(&store), changes.into()));
+            let outcome = replace(&dying, &root).await;
+            let has = |all: Vec<String>, name: &str| all.iter().any(|key| key == name);
+            let at = format!("after {changes} changes: {:?}", keys(&store, &root).await);
+            // Without a root nobody reads it; with one nothing of the two is mixed.
+            if has(keys(&store, &root).await, ".zgroup") {
+                let mut values = Vec::new();
+                for name in keys(&store, &root).await.iter().filter(|key| !key.starts_with(".ncirrus-")) {
+                    let blob = store.get(&root.child(name), &Want::All).await.unwrap().unwrap();
+                    values.push((name.clone(), blob.bytes == "new"));
+                }
+                let is_new = values.iter().all(|(_, is_new)| *is_new);
+                assert!(is_new || values.iter().all(|(_, is_new)| !is_new), "{at}: {values:?}");
+                // The document that decides comes last.
+                match is_new {
+                    true => new += 1,
+                    false => {
+                        assert!(OLD.iter().all(|name| values.iter().any(|(key, _)| key == name)), "{at}");
+                        old += 1;
+                    }
+                }
+            } else {
+                ended += 1;
+            }
+            let before = keys(&store, &root).await;
+            if store
+                .get(&root.child(marker::BEGUN), &Want::All)
+                .await
+                .unwrap()
+                .is_some_and(|sign| owner::stage_of(&sign.bytes) != lease::Stage::Making)
+            {
+                remote::end_switch(Arc::clone(&store), &root).await.unwrap();
+                assert_eq!(keys(&store, &root).await, NEW, "{at}");
+            }
+            replace(&store, &root).await.unwrap_or_else(|error| panic!("{at}: {error:?}"));
+            assert_eq!(keys(&store, &root).await, NEW, "{at}, {before:?}");
+            outcome
+        });
+        if outcome.is_ok() {
+            assert!((15..60).contains(&changes), "{changes} changes");
+            break;
+        }
+    }
+    assert!(old > 6 && new > 1 && ended > 3, "{old} old, {new} new, {ended} without a root");
 }
 
 #[test]
@@ -95,18 +256,86 @@ fn of_two_programs_that_make_a_tree_at_once_the_later_changes_nothing() {
 }
 
 #[test]
+fn a_tree_is_taken_over_only_when_its_writer_is_gone() {
+    let (store, root, runtime) = bucket();
+    runtime.block_on(async {
+        let first = start(&store, &root, Clobber::Never).await.unwrap();
+        send(&first, &["v/0"]).await.unwrap();
+        let refused = start(&store, &root, Clobber::Replace).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+        assert!(is_there(&store, &root, "v/0").await);
+        drop(first);
+        let second = start(&store, &root, Clobber::Replace).await.unwrap();
+        send(&second, &["v/1", ".zgroup"]).await.unwrap();
+        second.commit().await.unwrap();
+        assert_eq!(keys(&store, &root).await, [".zgroup", "v/1"]);
+    });
+}
+
+#[test]
+fn of_a_writer_elsewhere_it_is_waited_for_whether_it_renews_its_sign() {
+    let (store, root, runtime) = bucket();
+    runtime.block_on(async {
+        let sign = root.child(marker::BEGUN);
+        let put = |text: &'static str| store.put(&sign, text.into(), Precondition::None);
+        put("7-00000000000000aa\n\n0\n").await.unwrap();
+        let renewing = async {
+            tokio::time::sleep(std::time::Duration::from_millis(70)).await;
+            put("7-00000000000000aa\n\n1\n").await
+        };
+        let (refused, renewed) =
+            futures_util::future::join(start(&store, &root, Clobber::Replace), renewing).await;
+        renewed.unwrap();
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
+        let staged = start(&store, &root, Clobber::Replace).await.unwrap();
+        send(&staged, &[".zgroup"]).await.unwrap();
+        staged.commit().await.unwrap();
+        assert_eq!(keys(&store, &root).await, [".zgroup"]);
+    });
+}
+
+#[test]
 fn a_tree_that_another_program_took_over_is_not_committed() {
     let (store, root, runtime) = bucket();
     runtime.block_on(async {
         let first = start(&store, &root, Clobber::Never).await.unwrap();
         send(&first, &["v/0"]).await.unwrap();
-        let second = start(&store, &root, Clobber::Replace).await.unwrap();
-        send(&second, &["v/1"]).await.unwrap();
-        let error = first.commit().await.unwrap_err();
+        store.put(&root.child(marker::BEGUN), "another".into(), Precondition::None).await.unwrap();
+        let error = first.check().await.unwrap_err();
         assert_eq!(error.message(), "was taken over by another program meanwhile");
-        assert!(is_there(&store, &root, marker::BEGUN).await, "the sign of the other stays");
-        second.commit().await.unwrap();
-        assert!(!is_there(&store, &root, marker::BEGUN).await && !is_there(&store, &root, "v/0").await);
+        assert!(send(&first, &["v/1"]).await.is_err(), "nothing is put any more");
+        assert!(first.commit().await.is_err());
+        assert_eq!(keys(&store, &root).await, [marker::BEGUN, "v/0"], "the sign of the other stays");
+    });
+}
+
+#[test]
+fn a_renewal_whose_answer_was_lost_is_ones_own() {
+    let (store, root, runtime) = bucket();
+    runtime.block_on(async {
+        let staged = start(&store, &root, Clobber::Never).await.unwrap();
+        send(&staged, &["v/0", ".zgroup"]).await.unwrap();
+        let sign = root.child(marker::BEGUN);
+        let text = store.get(&sign, &Want::All).await.unwrap().unwrap().bytes;
+        let renewed = [text.as_ref(), b"renewed\n"].concat();
+        store.put(&sign, renewed.into(), Precondition::None).await.unwrap();
+        staged.commit().await.unwrap();
+        assert_eq!(keys(&store, &root).await, [".zgroup", "v/0"]);
+    });
+}
+
+#[test]
+fn an_object_of_the_name_of_a_tree_goes_when_the_tree_is_there() {
+    let (store, root, runtime) = bucket();
+    runtime.block_on(async {
+        store.put(&root, "CDF".into(), Precondition::None).await.unwrap();
+        assert_eq!(start(&store, &root, Clobber::Never).await.unwrap_err().message(), "exists already");
+        let staged = start(&store, &root, Clobber::Replace).await.unwrap();
+        send(&staged, &["v/0", ".zgroup"]).await.unwrap();
+        assert!(store.holds(&root).await.unwrap(), "it stays until then");
+        staged.commit().await.unwrap();
+        assert!(!store.holds(&root).await.unwrap());
+        assert_eq!(keys(&store, &root).await, [".zgroup", "v/0"]);
     });
 }
 

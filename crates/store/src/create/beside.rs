@@ -1,0 +1,125 @@
+//! A tree that will take the place of another one: it is made in a folder below that one, which stays what it is until
+//! the new one is whole.
+//!
+//! In the folder, documents of the root lie apart from the rest, so that nobody takes it for a dataset. What takes the
+//! longest, sending the chunks, is over before anything of the old tree is touched; what is left are copies within the store.
+use crate::marker;
+use ncirrus_layout::ObjectId;
+
+/// Where a new tree is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Beside {
+    root: ObjectId,
+    folder: ObjectId,
+}
+
+/// What an object of the folder will be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A document of the root.
+    Document(ObjectId),
+    /// Anything else.
+    Other(ObjectId),
+}
+
+/// The folder that holds the folders of all writers.
+pub(super) const FOLDER: &str = ".ncirrus-new";
+const DOCUMENTS: &str = "documents";
+const TREE: &str = "tree";
+/// How names of documents end until they are the root's.
+const SUFFIX: &str = ".new";
+
+impl Beside {
+    /// A folder of that name, for a tree that will be at `root`.
+    pub(super) fn new(root: &ObjectId, name: &str) -> Self {
+        Self { root: root.clone(), folder: root.child(FOLDER).child(name) }
+    }
+
+    /// The name of its folder.
+    pub(super) fn name(&self) -> &str {
+        self.folder.name()
+    }
+
+    /// The folder with all that is in it.
+    pub(super) fn folder(&self) -> &ObjectId {
+        &self.folder
+    }
+
+    /// The folder of all writers.
+    pub(super) fn all(root: &ObjectId) -> ObjectId {
+        root.child(FOLDER)
+    }
+
+    /// Where an object of the new tree lies.
+    pub(super) fn place_of(&self, object: &ObjectId) -> ObjectId {
+        let Some(rest) = below(&self.root, object) else { return object.clone() };
+        match rest {
+            "" => self.folder.child(TREE),
+            name if marker::NAMES.contains(&name) => self.documents().child(&format!("{name}{SUFFIX}")),
+            rest => self.folder.child(TREE).child(rest),
+        }
+    }
+
+    /// The documents of the root.
+    pub(super) fn documents(&self) -> ObjectId {
+        self.folder.child(DOCUMENTS)
+    }
+
+    /// The name that an object among the documents will have.
+    pub(super) fn document(name: &str) -> Option<&str> {
+        name.strip_suffix(SUFFIX)
+    }
+
+    pub(super) fn is_root(&self, object: &ObjectId) -> bool {
+        *object == self.root
+    }
+
+    /// What an object of the folder will be; none for others.
+    pub(super) fn part(&self, object: &ObjectId) -> Option<Part> {
+        let (kind, rest) = below(&self.folder, object)?.split_once('/')?;
+        match kind {
+            DOCUMENTS => Some(Part::Document(self.root.child(Self::document(rest)?))),
+            TREE => Some(Part::Other(self.root.child(rest))),
+            _ => None,
+        }
+    }
+
+    /// Bytes by which keys are longer until the new tree is whole.
+    pub(super) fn longer(&self) -> usize {
+        self.folder.key().len() - self.root.key().len() + (DOCUMENTS.len() + SUFFIX.len()).max(TREE.len()) + 1
+    }
+}
+
+/// The rest of a key behind that of a folder.
+fn below<'a>(folder: &ObjectId, object: &'a ObjectId) -> Option<&'a str> {
+    let rest = object.key().strip_prefix(folder.key()).filter(|_| object.store == folder.store)?;
+    if rest.is_empty() || folder.key().is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ncirrus_layout::StoreId;
+
+    #[test]
+    fn objects_have_one_place_each_and_come_back() {
+        let root = ObjectId::new(StoreId::new("s3://b"), "a/x.zarr");
+        let beside = Beside::new(&root, "7-0a");
+        for (name, key, is_document) in [
+            (".zgroup", "documents/.zgroup.new", true),
+            ("zarr.json", "documents/zarr.json.new", true),
+            ("v/.zgroup", "tree/v/.zgroup", false),
+            ("v/0.0", "tree/v/0.0", false),
+            ("documents/0", "tree/documents/0", false),
+        ] {
+            let (object, place) = (root.child(name), beside.place_of(&root.child(name)));
+            assert_eq!(place.key(), format!("a/x.zarr/.ncirrus-new/7-0a/{key}"));
+            let part = if is_document { Part::Document(object.clone()) } else { Part::Other(object.clone()) };
+            assert_eq!(beside.part(&place), Some(part));
+            assert_eq!(beside.part(&object), None);
+            assert!(place.key().len() - object.key().len() <= beside.longer());
+        }
+        let other = ObjectId::new(StoreId::new("s3://b"), "a/x.zarr2/v");
+        assert_eq!(beside.place_of(&other), other);
+    }
+}

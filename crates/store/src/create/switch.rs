@@ -1,0 +1,154 @@
+//! The moment at which a new tree takes the place of an old one, in a store that cannot rename.
+//!
+//! 1. The sign says that it has begun: from here on the new tree is what counts, and whoever finds the sign of a writer
+//!    that was killed can end it.
+//! 2. The documents of the old root go, those first that make it one: nothing of the two is ever mixed for a reader.
+//! 3. The new objects are copied within the store; old ones that have no successor go. It is looked whether all arrived.
+//! 4. The documents of the new root are put, those that make it one last and only if none is there.
+//! 5. The sign goes, then the folder.
+use super::begun::{self, Found};
+use super::beside::{Beside, Part};
+use super::lease::{Lease, Stage};
+use crate::marker;
+use crate::store::{Precondition, Store};
+use bytes::Bytes;
+use futures_util::future::{BoxFuture, FutureExt, join, try_join, try_join_all};
+use futures_util::stream::{StreamExt, TryStreamExt, iter};
+use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
+use std::collections::{HashMap, HashSet};
+
+/// What lies below the root.
+#[derive(Default)]
+struct Listed {
+    /// Objects of the folder, what they will be, and how large they are.
+    new: Vec<(ObjectId, ObjectId, Option<u64>)>,
+    documents: Vec<(ObjectId, ObjectId)>,
+    /// Documents of the root that is there.
+    old_documents: Vec<ObjectId>,
+    old: Vec<Found>,
+}
+
+/// Puts a new tree, all of which lies in its folder, in the place of what is there. May be done again from the start at
+/// any time.
+///
+/// # Errors
+/// `Conflict` when another program took the place over, else what requests fail with; it can be ended later.
+pub(super) async fn switch(
+    store: &dyn Store,
+    (root, beside): (&ObjectId, &Beside),
+    lease: &Lease,
+) -> Result<()> {
+    let (entered, listed) =
+        join(lease.enter(Stage::Switching(beside.name().to_owned())), look(store, root, beside)).await;
+    entered?;
+    let listed = listed?;
+    if listed.documents.is_empty() {
+        return Err(Error::internal("a new tree without a root").at_object(root));
+    }
+    remove_root(store, &listed.old_documents).await?;
+    let moved = try_join(copy_all(store, &listed), remove_rest(store, root, &listed));
+    let (_, documents) = try_join(moved, read_all(store, &listed.documents)).await?;
+    ensure_arrived(store, (root, beside), &listed).await?;
+    lease.check().await?;
+    put_documents(store, documents).await
+}
+
+async fn look(store: &dyn Store, root: &ObjectId, beside: &Beside) -> Result<Listed> {
+    let mut listed = Listed::default();
+    let sign = root.child(marker::BEGUN);
+    let folder = crate::key::folder(Beside::all(root).key());
+    for found in begun::sized_below(store, root).await? {
+        match beside.part(&found.object) {
+            Some(Part::Document(target)) => listed.documents.push((found.object, target)),
+            Some(Part::Other(target)) => listed.new.push((found.object, target, found.size)),
+            None if found.object == sign || found.object.key().starts_with(&folder) => {}
+            None if marker::below(root).any(|marker| marker == found.object) => {
+                listed.old_documents.push(found.object);
+            }
+            None => listed.old.push(found),
+        }
+    }
+    Ok(listed)
+}
+
+/// Removes the documents of a root: those first without which it is none.
+async fn remove_root(store: &dyn Store, documents: &[ObjectId]) -> Result<()> {
+    let (first, then): (Vec<&ObjectId>, Vec<&ObjectId>) =
+        documents.iter().partition(|object| decides(object));
+    try_join_all(first.into_iter().map(|document| store.delete(document))).await?;
+    try_join_all(then.into_iter().map(|document| store.delete(document))).await.map(|_| ())
+}
+
+/// Whether a document makes a root: with any of these it is complete only if all others are there.
+fn decides(document: &ObjectId) -> bool {
+    [".zarray", ".zgroup", "zarr.json", ".zmetadata"].contains(&document.name())
+}
+
+async fn copy_all(store: &dyn Store, listed: &Listed) -> Result<()> {
+    let copies: Vec<BoxFuture<'_, Result<()>>> =
+        listed.new.iter().map(|(from, to, _)| store.copy(from, to)).collect();
+    iter(copies).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.map(|_| ())
+}
+
+/// Removes what was there and has no successor: else it would be part of the new tree.
+async fn remove_rest(store: &dyn Store, root: &ObjectId, listed: &Listed) -> Result<()> {
+    let kept: HashSet<&ObjectId> = listed.new.iter().map(|(_, to, _)| to).collect();
+    let rest = listed.old.iter().map(|found| found.object.clone());
+    let rest: Vec<ObjectId> = rest.filter(|object| !kept.contains(object)).collect();
+    let rest = begun::of_dataset(root, rest);
+    store.delete_many(&rest).await
+}
+
+/// Copies that a server claims to have made and has not are made by hand.
+async fn ensure_arrived(
+    store: &dyn Store,
+    (root, beside): (&ObjectId, &Beside),
+    listed: &Listed,
+) -> Result<()> {
+    if listed.new.iter().all(|(_, _, size)| size.is_none()) {
+        return Ok(());
+    }
+    let there = begun::sized_below(store, root).await?;
+    let there: HashMap<&ObjectId, Option<u64>> = there
+        .iter()
+        .filter(|found| beside.part(&found.object).is_none())
+        .map(|found| (&found.object, found.size))
+        .collect();
+    let lost = listed.new.iter().filter(|(_, to, size)| there.get(to) != Some(size));
+    let again: Vec<BoxFuture<'_, Result<()>>> =
+        lost.map(|(from, to, _)| crate::store::copy_by_hand(store, from, to).boxed()).collect();
+    iter(again).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await.map(|_| ())
+}
+
+type Document = (ObjectId, Bytes);
+
+async fn read_all(store: &dyn Store, documents: &[(ObjectId, ObjectId)]) -> Result<Vec<Document>> {
+    let reads = documents.iter().map(|(from, to)| async move {
+        let found = store.get(from, &Want::All).await?;
+        let found =
+            found.ok_or_else(|| Error::internal("a document of a new root is gone").at_object(from))?;
+        Ok((to.clone(), found.bytes))
+    });
+    try_join_all(reads).await
+}
+
+/// Puts the documents of a root, those last that make it one, and only where there is none.
+async fn put_documents(store: &dyn Store, documents: Vec<Document>) -> Result<()> {
+    let (last, first): (Vec<Document>, Vec<Document>) =
+        documents.into_iter().partition(|(object, _)| decides(object));
+    try_join_all(first.iter().map(|(object, body)| store.put(object, body.clone(), Precondition::None)))
+        .await?;
+    let last = last.iter().map(|(object, body)| async move {
+        match store.put(object, body.clone(), Precondition::Absent).await {
+            // Where conditions are not known nobody is kept out.
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                store.put(object, body.clone(), Precondition::None).await
+            }
+            put => put,
+        }
+    });
+    try_join_all(last).await.map(|_| ())
+}
+
+/// Requests that are under way at once.
+const AT_ONCE: usize = 64;
