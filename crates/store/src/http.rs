@@ -21,6 +21,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use hops::{Asked, Places};
 use ncirrus_layout::{Blob, Detail, Error, Limits, Listing, ObjectId, Result, StoreId, Tag, Want};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub struct HttpStore {
     whole_bytes: u64,
     /// The object that a server without ranges sent last.
     whole: Mutex<Option<(ObjectId, Whole)>>,
+    /// Sizes of objects whose server does not tell them with parts.
+    sizes: Mutex<HashMap<ObjectId, u64>>,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -92,6 +95,7 @@ impl HttpStore {
             limits: options.limits.clone(),
             whole_bytes: options.whole_bytes,
             whole: Mutex::default(),
+            sizes: Mutex::default(),
             warnings: Mutex::default(),
             id,
         };
@@ -107,7 +111,7 @@ impl HttpStore {
         let answer =
             self.fetch(object, want).await.map_err(|failure| failure.error.at_object(object).by("http"))?;
         match answer {
-            Answer::Absent => Ok(None),
+            Answer::Absent | Answer::Unsized => Ok(None),
             Answer::Part(blob) => Ok(Some(blob)),
             Answer::Whole(whole) => {
                 let blob = whole.blob(want);
@@ -116,6 +120,18 @@ impl HttpStore {
                 }
                 Ok(Some(blob))
             }
+        }
+    }
+
+    /// The size of an object whose server does not tell it with parts, when it was asked for before.
+    fn known_size(&self, object: &ObjectId) -> Option<u64> {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).get(object).copied()
+    }
+
+    fn note_size(&self, object: &ObjectId, size: Option<u64>) {
+        let mut sizes = self.sizes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(size) = size.filter(|_| sizes.len() < MOST_SIZES) {
+            sizes.insert(object.clone(), size);
         }
     }
 
@@ -142,13 +158,25 @@ impl HttpStore {
     async fn fetch(&self, object: &ObjectId, want: &Want) -> std::result::Result<Answer, Failure> {
         let address = self.address(object);
         let mut begun: Option<Begun> = None;
+        let mut size = self.known_size(object);
+        let (mut is_whole, mut is_asked) = (false, false);
         loop {
             let (range, state) = match &begun {
                 Some(begun) => (Some(begun.rest()), begun.etag()),
-                None => (range_of(want), None),
+                None => (range_of(want).filter(|_| !is_whole), None),
             };
             let response = self.reach(&address, &Asked { range, state }).await?;
-            match answer::read(response, want, begun.take(), self).await? {
+            match answer::read(response, want, begun.take(), size, self).await? {
+                Ok(Answer::Unsized) if is_asked => {
+                    return Err(Failure::lasting(Error::malformed("server does not tell the object's size")));
+                }
+                // Who does not tell the size tells where the last byte lies, or sends everything.
+                Ok(Answer::Unsized) => {
+                    let asked = Asked { range: range_of(&Want::Suffix(1)), state: None };
+                    size = answer::size_of(&self.reach(&address, &asked).await?);
+                    (is_whole, is_asked) = (size.is_none(), true);
+                    self.note_size(object, size);
+                }
                 Ok(answer) => return Ok(answer),
                 Err((failure, so_far)) => {
                     net::again(failure).await?;
@@ -171,6 +199,8 @@ impl HttpStore {
 
 /// Requests to one web server that are under way at once.
 const AT_ONCE: usize = 16;
+/// Objects whose sizes are remembered.
+const MOST_SIZES: usize = 1 << 16;
 /// Most objects that are warned of.
 const MOST_WARNINGS: usize = 8;
 

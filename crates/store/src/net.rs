@@ -40,7 +40,7 @@ pub(crate) use connector::Connector;
 #[cfg(feature = "net")]
 pub(crate) use failure::Failure;
 #[cfg(feature = "cloud")]
-pub(crate) use operation::Operation;
+pub(crate) use operation::{Operation, once};
 #[cfg(feature = "net")]
 pub(crate) use operation::{again, operation};
 #[cfg(feature = "http")]

@@ -120,7 +120,9 @@ fn explained(error: &object_store::Error) -> Option<Fault> {
 
 fn of_code(text: &str) -> Option<Fault> {
     let denied = |why: &str| Some(Fault::Denied(why.to_owned()));
-    match xml::word(text, "Code")?.as_str() {
+    // The client tells the codes of single objects in words of its own.
+    let in_words = || Some(text.rsplit_once("(code: ")?.1.split_once(')')?.0.to_owned());
+    match xml::word(text, "Code").or_else(in_words)?.as_str() {
         "NoSuchBucket" | "ContainerNotFound" => {
             Some(Fault::Failed(Error::not_found("there is no such bucket")))
         }

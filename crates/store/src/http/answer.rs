@@ -19,6 +19,8 @@ pub(super) enum Answer {
     Part(Blob),
     /// All bytes, asked for or not.
     Whole(Whole),
+    /// A part of an object whose size the server does not tell.
+    Unsized,
 }
 
 /// A whole object.
@@ -94,6 +96,7 @@ pub(super) async fn read(
     response: Answered,
     want: &Want,
     begun: Option<Begun>,
+    known_size: Option<u64>,
     store: &HttpStore,
 ) -> Result<Read, Failure> {
     let status = response.status();
@@ -103,7 +106,7 @@ pub(super) async fn read(
     match status {
         StatusCode::PARTIAL_CONTENT => match begun {
             Some(begun) => rest(response, want, begun).await,
-            None => part(response, want).await,
+            None => part(response, want, known_size).await,
         },
         StatusCode::OK => whole(response, want, begun.as_ref(), store).await,
         StatusCode::RANGE_NOT_SATISFIABLE if begun.is_none() => {
@@ -132,10 +135,15 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-async fn part(response: Answered, want: &Want) -> Result<Read, Failure> {
+async fn part(response: Answered, want: &Want, known_size: Option<u64>) -> Result<Read, Failure> {
     let malformed = |message: &str| Failure::lasting(Error::malformed(message));
     let Some((first, last, size)) = content_range(response.headers()) else {
         return Err(malformed("server sent a part without its place"));
+    };
+    // What was asked for from the end ends there.
+    let at_end = matches!(want, Want::Suffix(_)).then(|| last.saturating_add(1));
+    let Some(size) = size.or(at_end).or(known_size.filter(|size| last < *size)) else {
+        return Ok(Ok(Answer::Unsized));
     };
     let asked = want::resolve(want, size);
     // For an empty range a byte was asked for.
@@ -156,10 +164,11 @@ async fn part(response: Answered, want: &Want) -> Result<Read, Failure> {
 
 /// The rest of an answer that broke off.
 async fn rest(response: Answered, want: &Want, begun: Begun) -> Result<Read, Failure> {
-    let Some(place) = content_range(response.headers()) else {
+    let Some((first, last, size)) = content_range(response.headers()) else {
         return Err(Failure::lasting(Error::malformed("server sent a part without its place")));
     };
-    if !begun.goes_on(place, &tag_of(response.headers(), place.2)) {
+    let size = size.unwrap_or(begun.size);
+    if !begun.goes_on((first, last, size), &tag_of(response.headers(), size)) {
         return Err(changed());
     }
     Ok(fill(response, begun, want, u64::MAX).await)
@@ -218,6 +227,13 @@ async fn fill(response: Answered, mut begun: Begun, want: &Want, most: u64) -> R
         }
     }
     Ok(begun.answer(want))
+}
+
+/// The size of an object, by an answer to one who asked for its last byte; `None` where that does not tell it.
+pub(super) fn size_of(response: &Answered) -> Option<u64> {
+    let is_part = response.status() == StatusCode::PARTIAL_CONTENT;
+    let (_, last, size) = content_range(response.headers()).filter(|_| is_part)?;
+    size.or(last.checked_add(1))
 }
 
 /// The range starts behind the end of the object.

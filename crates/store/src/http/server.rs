@@ -24,6 +24,8 @@ pub(crate) enum Page {
     Trickle(Vec<u8>, usize),
     /// As `Ranged`, in another state.
     Tagged(&'static str, Vec<u8>),
+    /// As `Ranged`, without telling the size of the object.
+    Unsized(Vec<u8>),
     /// As `Ranged`, of ranges that are a byte too short.
     Short(Vec<u8>),
     /// The first when the request has this header line, else the other.
@@ -132,6 +134,10 @@ fn send(mut stream: TcpStream, page: &Page, range: Option<&str>) {
     };
     let (head, body) = match page {
         Page::Ranged(bytes) | Page::Broken(bytes, _) | Page::Trickle(bytes, _) => ranged(bytes),
+        Page::Unsized(bytes) => {
+            let (head, body) = ranged(bytes);
+            (head.replace(&format!("/{}\r\n", bytes.len()), "/*\r\n"), body)
+        }
         Page::Tagged(etag, bytes) => {
             let (head, body) = ranged(bytes);
             (head.replace("\"1\"", etag), body)

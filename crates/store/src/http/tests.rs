@@ -51,6 +51,21 @@ fn ranges_are_asked_for_and_cut_at_the_end() {
 }
 
 #[test]
+fn a_server_need_not_tell_the_size_with_a_part() {
+    let server = Server::start([("/x", Page::Unsized(digits()))]);
+    let (store, object) = connect(&server.url("/x"));
+    run(crate::conformance::read_digits(&store, &object)).unwrap();
+    let (store, object) = connect(&server.url("/x"));
+    let before = server.requests().len();
+    for _ in 0..3 {
+        let blob = run(store.get(&object, &Want::Range(2..5))).unwrap().unwrap();
+        assert_eq!((blob.bytes.as_ref(), blob.size), (&b"234"[..], 10));
+    }
+    // The place of the last byte is asked for once.
+    assert_eq!(server.requests().len() - before, 5);
+}
+
+#[test]
 fn each_read_is_one_request() {
     let server = Server::start([("/x", Page::Ranged(digits()))]);
     let (store, object) = connect(&server.url("/x"));

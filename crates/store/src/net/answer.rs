@@ -170,8 +170,9 @@ pub(super) fn body_len(
         return Err(Failure::passing(format!("answer declares {declared} bytes for a part of {len}")));
     }
     match asked.range.as_deref().and_then(asked_range) {
-        Some((start, end)) if first == start && last < end.min(size - 1) => {
-            Err(Failure::passing(format!("answer has {len} of {} bytes", end.min(size - 1) - start + 1)))
+        Some((start, end)) if first == start && size.is_some_and(|size| last < end.min(size - 1)) => {
+            let wanted = size.map_or(end, |size| end.min(size - 1)) - start + 1;
+            Err(Failure::passing(format!("answer has {len} of {wanted} bytes")))
         }
         _ => Ok(Some(len)),
     }
@@ -194,12 +195,13 @@ fn asked_range(range: &str) -> Option<(u64, u64)> {
     Some((first.parse().ok()?, last.parse().ok()?))
 }
 
-/// First and last byte of a part, and the size of its object.
-pub(crate) fn content_range(headers: &HeaderMap) -> Option<(u64, u64, u64)> {
+/// First and last byte of a part, and the size of its object where the server tells it.
+pub(crate) fn content_range(headers: &HeaderMap) -> Option<(u64, u64, Option<u64>)> {
     let (place, size) = text(headers, &CONTENT_RANGE)?.strip_prefix("bytes ")?.trim().split_once('/')?;
     let (first, last) = place.split_once('-')?;
-    let (first, last, size) = (first.parse().ok()?, last.parse().ok()?, size.parse().ok()?);
-    (first <= last && last < size).then_some((first, last, size))
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    let size = if size == "*" { None } else { Some(size.parse::<u64>().ok()?) };
+    (first <= last && last < size.unwrap_or(u64::MAX)).then_some((first, last, size))
 }
 
 /// The code of an error in XML.

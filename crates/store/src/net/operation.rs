@@ -19,6 +19,8 @@ pub(crate) struct Operation {
     pub(super) object: String,
     /// Bytes that one answer may have.
     pub(super) most: Option<u64>,
+    /// Its requests are not made again.
+    is_once: bool,
     state: Mutex<State>,
     /// What its requests are sent by.
     service: OnceLock<Service>,
@@ -45,6 +47,18 @@ pub(crate) async fn operation<T>(object: &ObjectId, work: impl Future<Output = T
     CURRENT.scope(Arc::new(operation), work).await
 }
 
+/// Sends requests of an operation that are not made again, whatever comes of them.
+#[cfg(feature = "cloud")]
+pub(crate) async fn once<T>(work: impl Future<Output = T>) -> T {
+    let operation = match Operation::current() {
+        Some(current) => {
+            Operation { most: current.most, ..Operation::new(&current.store, &current.object) }
+        }
+        None => Operation::new("", ""),
+    };
+    CURRENT.scope(Arc::new(Operation { is_once: true, ..operation }), work).await
+}
+
 /// Runs reads of stores: over a network, an answer of more bytes is refused (`Limit`) before it is fetched.
 pub async fn at_most<T>(bytes: u64, work: impl Future<Output = T>) -> T {
     MOST.scope(bytes, work).await
@@ -63,7 +77,7 @@ impl Operation {
     pub(super) fn new(store: &str, object: &str) -> Self {
         let (store, object) = (store.to_owned(), object.to_owned());
         let most = MOST.try_with(|most| *most).ok();
-        Self { store, object, most, state: Mutex::default(), service: OnceLock::new() }
+        Self { store, object, most, is_once: false, state: Mutex::default(), service: OnceLock::new() }
     }
 
     /// That of the running task.
@@ -133,7 +147,7 @@ impl Operation {
         let now = Instant::now();
         let mut state = self.lock();
         state.in_doubt |= failure.in_doubt;
-        if failure.outlook == Outlook::Final {
+        if failure.outlook == Outlook::Final || self.is_once {
             return Err(failure);
         }
         state.count(failure.error.message());

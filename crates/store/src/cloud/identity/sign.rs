@@ -8,7 +8,7 @@ use super::Identity;
 use super::fetch::{Asker, Purse, Same};
 use super::known::{Identities, Learnt};
 use crate::StoreOptions;
-use crate::net::{Failure, Operation, told_of_clock};
+use crate::net::{Failure, Operation, once, told_of_clock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::TryStreamExt;
@@ -180,9 +180,9 @@ impl Signs {
         true
     }
 
-    /// Tries a read once more without a name.
+    /// Tries a read once more without a name. A server that fails then has answered already: access is denied.
     async fn unsigned(&self, request: &HttpRequest) -> Option<HttpResponse> {
-        let answer = self.send(request, None).await.ok()?;
+        let answer = once(self.send(request, None)).await.ok()?;
         if answer.status() == StatusCode::FORBIDDEN || answer.status() == StatusCode::UNAUTHORIZED {
             self.learnt.change(|facts| facts.denials += 1);
             return None;

@@ -186,6 +186,20 @@ fn what_nobody_may_read_is_not_asked_for_twice_for_ever() {
     assert_eq!(unsigned, 8);
 }
 
+#[test]
+fn a_read_without_a_name_is_tried_once_where_the_server_fails_then() {
+    let server = Server::start(|head| match head.contains("authorization:") {
+        true => error("403 Forbidden", "", "InvalidAccessKeyId"),
+        false => error("503 Service Unavailable", "", "SlowDown"),
+    });
+    let options = options(&home(&[]), &[KEYS[0], KEYS[1], ("AWS_ENDPOINT_URL", &server.address)]);
+    let (store, object) = connect("s3://bucket/k", &options);
+    let denied = read(&store, &object).unwrap_err();
+    assert_eq!(denied.kind(), ErrorKind::Denied, "{denied}");
+    let unsigned = server.asked().iter().filter(|head| !head.contains("authorization:")).count();
+    assert_eq!((unsigned, server.asked().len()), (1, 2));
+}
+
 /// Lies in a region that nobody named.
 fn elsewhere(head: &str) -> String {
     if head.contains("/eu-south-1/s3/") {
