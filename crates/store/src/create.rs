@@ -8,6 +8,7 @@ mod local;
 mod lock;
 mod memory;
 mod owner;
+mod own;
 mod remote;
 mod rewrite;
 #[cfg(feature = "zip")]

@@ -1,4 +1,5 @@
 //! What belongs to a dataset whose creation was begun and not ended.
+use super::own;
 use crate::marker;
 use crate::store::Store;
 use futures_util::stream::{StreamExt, TryStreamExt, iter};
@@ -67,7 +68,7 @@ pub(super) fn of_dataset(root: &ObjectId, objects: Vec<ObjectId>) -> Vec<ObjectI
         objects.iter().filter(is_other).map(|object| parts(object.key()).0.to_owned()).collect();
     let is_own = |object: &ObjectId| {
         let (folder, name) = parts(object.key());
-        is_name_of_zarr(name) && ancestors(folder, &top).all(|above| !others.contains(above))
+        own::may_be_own(name) && ancestors(folder, &top).all(|above| !others.contains(above))
     };
     objects.into_iter().filter(is_own).collect()
 }
@@ -78,7 +79,7 @@ pub(super) async fn own(store: &dyn Store, folder: &str, objects: Vec<ObjectId>)
     let others = datasets(store, folder, &objects).await?;
     let is_own = |object: &ObjectId| {
         let (parent, name) = parts(object.key());
-        is_name_of_zarr(name) && ancestors(parent, folder).all(|above| !others.contains(above))
+        own::may_be_own(name) && ancestors(parent, folder).all(|above| !others.contains(above))
     };
     Ok(objects.into_iter().filter(is_own).collect())
 }
@@ -121,14 +122,6 @@ const AT_ONCE: usize = 64;
 const OF_ROOTS: [&str; 3] = [".zmetadata", ".nczarr", marker::BEGUN];
 /// Documents that tell whether they are of a root.
 const DOCUMENTS: [&str; 3] = ["zarr.json", ".zgroup", ".zattrs"];
-
-/// Whether a Zarr dataset has objects of that name: metadata, chunks, and signs of writers.
-fn is_name_of_zarr(name: &str) -> bool {
-    let place = name.strip_prefix('c').unwrap_or(name);
-    let is_chunk = !name.is_empty() && place.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let is_of_others = [".nc", ".z"].iter().any(|start| name.starts_with(start));
-    is_chunk || is_of_others || name == "zarr.json"
-}
 
 /// The folder, with its slash, and the name.
 fn parts(key: &str) -> (&str, &str) {

@@ -1,5 +1,6 @@
 //! New directories: written beside their place under a temporary name, then moved.
 use super::scratch::{Claim, folder_of, remove, resolve};
+use super::upkeep::others_in;
 use super::{Clobber, Finish, Staged, exists};
 use crate::open::path_error;
 use crate::{DirectoryStore, StoreOptions, Url, fault, marker, platform, temporary};
@@ -63,6 +64,9 @@ impl TreeFinish {
     fn place(self) -> Result<()> {
         check(&self.target, self.clobber)?;
         let from = self.claim.path();
+        if self.clobber == Clobber::Replace && self.target.is_dir() {
+            self.keep_others(from)?;
+        }
         let moved = match platform::rename_new(from, &self.target) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.replace(from),
             other => other,
@@ -74,6 +78,22 @@ impl TreeFinish {
         if self.durable {
             platform::sync_directory(folder_of(&self.target))
                 .map_err(|error| fault::of_io(error, self.target.display()))?;
+        }
+        Ok(())
+    }
+
+    /// What others put between the files of the old dataset gets a second name in the new one.
+    fn keep_others(&self, from: &Path) -> Result<()> {
+        for other in others_in(&self.target)? {
+            let (old, new) = (self.target.join(&other), from.join(&other));
+            let kept = new.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| keep(&old, &new));
+            kept.map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+                    let message = "is no part of the dataset, and the new one needs its name: move it away";
+                    fault::conflict(message, old.display())
+                }
+                _ => fault::of_io(error, old.display()),
+            })?;
         }
         Ok(())
     }
@@ -94,6 +114,17 @@ impl TreeFinish {
             return Err(error);
         }
         remove(&old)
+    }
+}
+
+/// Gives a file a second name, or copies it where there are no such.
+fn keep(old: &Path, new: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(new).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    match fs::hard_link(old, new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => fs::copy(old, new).map(|_| ()),
+        linked => linked,
     }
 }
 

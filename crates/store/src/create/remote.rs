@@ -91,7 +91,8 @@ pub(super) async fn start_tree(
     let has_object = place.is_object;
     if store.local().is_some() {
         if place.is_tree || place.sign.is_some() {
-            remove_dataset(store.as_ref(), &root).await?;
+            remove_all_but_sign(store.as_ref(), &root).await?;
+            store.delete(&sign).await?;
         }
         let finish = TreeFinish { store: Arc::clone(&store), root: root.clone(), site: None, has_object };
         return Ok(Staged::new(store, root, url, finish));
@@ -288,13 +289,17 @@ pub(super) async fn remove_dataset(store: &dyn Store, root: &ObjectId) -> Result
     store.delete_tree(root).await
 }
 
-/// As [`remove_dataset`], but for what says that another one is being written there.
+/// Removes a dataset that is replaced, but for what says that another one is being written there. What others put
+/// between its keys stays.
 async fn remove_all_but_sign(store: &dyn Store, root: &ObjectId) -> Result<()> {
     remove_markers(store, root).await?;
-    store.delete_tree_but(root, &root.child(marker::BEGUN)).await
+    let sign = root.child(marker::BEGUN);
+    let all = begun::sized_below(store, root).await?.into_iter().map(|found| found.object);
+    let all = all.filter(|object| *object != sign).collect();
+    store.delete_many(&begun::of_dataset(root, all)).await
 }
 
-async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {
+pub(super) async fn remove_markers(store: &dyn Store, root: &ObjectId) -> Result<()> {
     if root.key().is_empty() {
         return Err(fault::conflict("the whole bucket is not replaced", root));
     }

@@ -7,12 +7,15 @@ use super::beside::{Beside, FOLDER};
 use super::lease::Stage;
 #[cfg(feature = "cloud")]
 use super::owner;
+use super::own::Own;
 use super::remote;
 use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::store::Store;
 use crate::url::{Scheme, Url};
 use crate::{StoreOptions, marker, temporary};
+use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use ncirrus_layout::{Error, ErrorKind, ObjectId, Result, Want};
+use std::collections::BTreeSet;
 #[cfg(feature = "cloud")]
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -25,6 +28,8 @@ use std::time::SystemTime;
 pub struct Removal {
     /// Names of the files or objects that go.
     pub keys: Vec<String>,
+    /// Names of those between them that the format does not define; they stay, unless everything is to go.
+    pub others: Vec<String>,
     /// Whether there are markers of a dataset of many objects.
     pub is_tree: bool,
     place: Place,
@@ -32,9 +37,38 @@ pub struct Removal {
 
 #[derive(Debug)]
 enum Place {
+    /// Everything there.
     Path(PathBuf),
+    /// Some files in a folder.
+    Files(PathBuf, Vec<PathBuf>),
+    /// Everything at and below a prefix.
     Remote(Arc<dyn Store>, ObjectId),
+    /// Some objects below a prefix.
+    Objects(Arc<dyn Store>, ObjectId, Vec<ObjectId>),
     Object(Arc<dyn Store>, ObjectId),
+}
+
+/// What lies below a root.
+struct Below {
+    /// Its name as it is told.
+    name: String,
+    /// Its key from the root on.
+    key: String,
+    /// The object, where it can be named.
+    object: Option<ObjectId>,
+}
+
+/// What is a dataset's own, and what is not.
+fn parted(below: Vec<Below>, is_tree: bool) -> (Vec<Below>, Vec<Below>) {
+    let keys: Vec<String> = below.iter().map(|one| one.key.clone()).collect();
+    let own = Own::of(keys.iter().map(String::as_str));
+    below.into_iter().partition(|one| !is_tree || own.has(&one.key))
+}
+
+fn sorted_names(list: &[Below]) -> Vec<String> {
+    let mut names: Vec<String> = list.iter().map(|one| one.name.clone()).collect();
+    names.sort();
+    names
 }
 
 /// What a killed writer left.
@@ -90,17 +124,29 @@ pub async fn removal(address: &str, options: &StoreOptions) -> Result<Removal> {
     let is_tree = remote::has_marker(store.as_ref(), &root).await?;
     // A dataset of a single object is nothing but that, whatever lies below its name.
     if !is_tree && store.get(&root, &Want::Range(0..1)).await?.is_some() {
-        return Ok(Removal { keys: vec![root.to_string()], is_tree, place: Place::Object(store, root) });
+        let (keys, place) = (vec![root.to_string()], Place::Object(store, root));
+        return Ok(Removal { keys, others: Vec::new(), is_tree, place });
     }
-    let mut keys = match all_below(store.as_ref(), &root).await? {
-        Some(keys) => keys,
-        None => below(store.as_ref(), &root).await?.iter().map(ToString::to_string).collect(),
+    let all = match all_below(store.as_ref(), &root).await? {
+        Some(all) => all,
+        None => below(store.as_ref(), &root).await?.into_iter().map(|object| named(object, &root)).collect(),
     };
-    if keys.is_empty() {
+    if all.is_empty() {
         return Err(Error::not_found("nothing is there").at_object(&root));
     }
-    keys.sort();
-    Ok(Removal { keys, is_tree, place: Place::Remote(store, root) })
+    let (own, others) = parted(all, is_tree);
+    let (keys, others) = (sorted_names(&own), sorted_names(&others));
+    let place = match others.is_empty() {
+        true => Place::Remote(store, root),
+        false => Place::Objects(store, root, own.into_iter().filter_map(|one| one.object).collect()),
+    };
+    Ok(Removal { keys, others, is_tree, place })
+}
+
+/// An object below a root.
+fn named(object: ObjectId, root: &ObjectId) -> Below {
+    let key = object.key().get(crate::key::folder(root.key()).len()..).unwrap_or_default().to_owned();
+    Below { name: object.to_string(), key, object: Some(object) }
 }
 
 fn whole(root: &ObjectId) -> Error {
@@ -112,11 +158,44 @@ fn of_path(path: PathBuf) -> Result<Removal> {
     if metadata.is_dir() {
         check_place(&path)?;
     }
-    let mut keys = Vec::new();
+    let mut files = Vec::new();
     let is_tree = metadata.is_dir() && marker::NAMES.iter().any(|name| path.join(name).exists());
-    files_below(&path, metadata.is_dir(), &mut keys)?;
-    keys.sort();
-    Ok(Removal { keys, is_tree, place: Place::Path(path) })
+    files_below(&path, metadata.is_dir(), &mut files)?;
+    let below = files.into_iter().map(|file| Below {
+        name: file.display().to_string(),
+        key: key_of(&file, &path),
+        object: None,
+    });
+    let (own, others) = parted(below.collect(), is_tree);
+    let (keys, others) = (sorted_names(&own), sorted_names(&others));
+    let place = match others.is_empty() {
+        true => Place::Path(path),
+        false => {
+            let own = own.iter().map(|one| path.join(&one.key)).collect();
+            Place::Files(path, own)
+        }
+    };
+    Ok(Removal { keys, others, is_tree, place })
+}
+
+/// The key of a file below a root.
+fn key_of(file: &Path, root: &Path) -> String {
+    let parts = file.strip_prefix(root).unwrap_or(Path::new(""));
+    let parts = parts.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// The files in a folder that are no Zarr dataset's own, from that folder on. Links are not followed.
+///
+/// # Errors
+/// What reading the folder fails with.
+pub(super) fn others_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    files_below(folder, true, &mut files)?;
+    let keys: Vec<String> = files.iter().map(|file| key_of(file, folder)).collect();
+    let own = Own::of(keys.iter().map(String::as_str));
+    let others = files.iter().zip(&keys).filter(|(_, key)| !own.has(key));
+    Ok(others.filter_map(|(file, _)| file.strip_prefix(folder).ok().map(Path::to_path_buf)).collect())
 }
 
 /// Nobody means the root directory, or the one that they are in.
@@ -131,9 +210,9 @@ fn check_place(path: &Path) -> Result<()> {
 }
 
 /// Links are not followed.
-fn files_below(path: &Path, is_folder: bool, keys: &mut Vec<String>) -> Result<()> {
+fn files_below(path: &Path, is_folder: bool, files: &mut Vec<PathBuf>) -> Result<()> {
     if !is_folder {
-        keys.push(path.display().to_string());
+        files.push(path.to_path_buf());
         return Ok(());
     }
     let mut folders = vec![path.to_path_buf()];
@@ -143,7 +222,7 @@ fn files_below(path: &Path, is_folder: bool, keys: &mut Vec<String>) -> Result<(
             let kind = entry.file_type().map_err(|error| path_error(error, &entry.path()))?;
             match kind.is_dir() {
                 true => folders.push(entry.path()),
-                false => keys.push(entry.path().display().to_string()),
+                false => files.push(entry.path()),
             }
         }
     }
@@ -151,13 +230,18 @@ fn files_below(path: &Path, is_folder: bool, keys: &mut Vec<String>) -> Result<(
 }
 
 /// Every object below a prefix, where the store lists all at once: also those whose keys cannot be named.
-async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<String>>> {
-    let (mut keys, mut next): (Vec<String>, Option<String>) = (Vec::new(), None);
+async fn all_below(store: &dyn Store, prefix: &ObjectId) -> Result<Option<Vec<Below>>> {
+    let (mut keys, mut next): (Vec<Below>, Option<String>) = (Vec::new(), None);
+    let folder = crate::key::folder(prefix.key());
     loop {
         let Some(page) = store.objects(prefix, next.as_deref()) else { return Ok(None) };
         let page = page.await?;
-        keys.extend(page.objects.iter().map(|(object, _)| object.to_string()));
-        keys.extend(page.unnamed.iter().map(|(key, _)| format!("{}/{key}", prefix.store.as_str())));
+        keys.extend(page.objects.into_iter().map(|(object, _)| named(object, prefix)));
+        keys.extend(page.unnamed.into_iter().map(|(key, _)| Below {
+            name: format!("{}/{key}", prefix.store.as_str()),
+            key: key.strip_prefix(&folder).unwrap_or_default().to_owned(),
+            object: None,
+        }));
         next = page.next;
         if next.is_none() {
             return Ok(Some(keys));
@@ -186,6 +270,19 @@ pub(super) async fn below(store: &dyn Store, prefix: &ObjectId) -> Result<Vec<Ob
 }
 
 impl Removal {
+    /// Everything at and below the address, whatever it is.
+    #[must_use]
+    pub fn of_everything(mut self) -> Self {
+        self.place = match self.place {
+            Place::Files(path, _) => Place::Path(path),
+            Place::Objects(store, root, _) => Place::Remote(store, root),
+            place => place,
+        };
+        self.keys.append(&mut self.others);
+        self.keys.sort();
+        self
+    }
+
     /// Removes it: the markers of a tree first, so that what is left at any moment is no dataset.
     ///
     /// # Errors
@@ -194,6 +291,21 @@ impl Removal {
         match self.place {
             Place::Remote(store, root) => remote::remove_dataset(store.as_ref(), &root).await,
             Place::Object(store, object) => store.delete(&object).await,
+            Place::Objects(store, root, objects) => {
+                remote::remove_markers(store.as_ref(), &root).await?;
+                let removed = objects.iter().map(|object| store.delete(object));
+                iter(removed).buffer_unordered(AT_ONCE).try_collect::<()>().await
+            }
+            Place::Files(path, files) => {
+                for name in marker::NAMES {
+                    remove_path(&path.join(name))?;
+                }
+                for file in &files {
+                    remove_path(file)?;
+                }
+                remove_emptied(&path, &files);
+                Ok(())
+            }
             Place::Path(path) => {
                 for name in marker::NAMES.iter().filter(|_| self.is_tree) {
                     remove_path(&path.join(name))?;
@@ -202,6 +314,17 @@ impl Removal {
             }
         }
     }
+}
+
+/// Objects that are removed at once.
+const AT_ONCE: usize = 16;
+
+/// Removes the folders of files that are gone, as far as nothing else lies in them.
+fn remove_emptied(root: &Path, files: &[PathBuf]) {
+    let above = files.iter().flat_map(|file| file.ancestors().skip(1).take_while(|path| path.starts_with(root)));
+    let folders: BTreeSet<&Path> = above.collect();
+    // Those inside others come behind them.
+    folders.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));
 }
 
 fn remove_path(path: &Path) -> Result<()> {

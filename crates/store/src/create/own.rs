@@ -1,0 +1,127 @@
+//! Which keys below the root of a Zarr dataset are its own: those that the format defines. What others put between them
+//! stays when the dataset is removed or replaced.
+use super::beside::FOLDER;
+use crate::{marker, temporary};
+use std::collections::BTreeSet;
+
+/// Names of the objects that describe arrays.
+const OF_ARRAYS: [&str; 5] = [".zarray", "zarr.json", ".nczvar", ".nczarray", ".zattrs"];
+/// Names of the other objects with metadata (`nczarr.md` 2.2, 7).
+const OF_GROUPS: [&str; 12] = [
+    ".zgroup",
+    ".zmetadata",
+    ".zdataset",
+    ".nczarr",
+    ".nczgroup",
+    ".nczattr",
+    ".nczattrs",
+    ".zdims",
+    ".ztypedefs",
+    ".zattr_type",
+    ".zattr",
+    marker::BEGUN,
+];
+
+/// The keys of a dataset, as far as that takes to tell its own from others.
+pub(super) struct Own<'a> {
+    /// Folders that may be arrays.
+    arrays: BTreeSet<&'a str>,
+    /// Whether one document at the root may describe all arrays.
+    is_consolidated: bool,
+}
+
+impl<'a> Own<'a> {
+    /// The keys below the root.
+    pub(super) fn of(keys: impl Iterator<Item = &'a str>) -> Self {
+        let (mut arrays, mut is_consolidated) = (BTreeSet::new(), false);
+        for key in keys {
+            let (folder, name) = parts(key);
+            is_consolidated |= key == ".zmetadata";
+            if OF_ARRAYS.contains(&name) {
+                arrays.insert(folder);
+            }
+        }
+        Self { arrays, is_consolidated }
+    }
+
+    /// Whether a key below the root is one that the format defines.
+    pub(super) fn has(&self, key: &str) -> bool {
+        if key.strip_prefix(FOLDER).is_some_and(|rest| rest.starts_with('/')) {
+            return true;
+        }
+        let (_, name) = parts(key);
+        let is_metadata = OF_ARRAYS.contains(&name) || OF_GROUPS.contains(&name);
+        // Consoles mark folders by objects that end in a slash.
+        is_metadata || name.is_empty() || temporary::is_temporary(name) || self.is_chunk(key)
+    }
+
+    fn is_chunk(&self, key: &str) -> bool {
+        let mut rest = key;
+        loop {
+            let (folder, name) = parts(rest);
+            if !is_place(name) {
+                return false;
+            }
+            if self.arrays.contains(folder) || self.is_consolidated {
+                return true;
+            }
+            if folder.is_empty() {
+                return false;
+            }
+            rest = folder;
+        }
+    }
+}
+
+/// Whether a name is the last part of a chunk's key, or a part of it: numbers, with or without the `c` of version 3.
+fn is_place(name: &str) -> bool {
+    let rest = name.strip_prefix('c').unwrap_or(name);
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    name == "c" || (!rest.is_empty() && rest.trim_start_matches('.').split('.').all(is_number))
+}
+
+/// The folder, without a slash at its end, and the name.
+fn parts(key: &str) -> (&str, &str) {
+    key.rsplit_once('/').unwrap_or(("", key))
+}
+
+/// Whether a key can be one of a Zarr dataset, by its name alone.
+pub(super) fn may_be_own(key: &str) -> bool {
+    let (_, name) = parts(key);
+    OF_ARRAYS.contains(&name) || OF_GROUPS.contains(&name) || name.is_empty() || is_place(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_and_chunks_of_arrays_are_the_datasets_own() {
+        let keys = [
+            (".zgroup", true),
+            ("v/.zarray", true),
+            ("v/.zattrs", true),
+            ("v/0.0", true),
+            ("v/1/2", true),
+            ("g/w/zarr.json", true),
+            ("g/w/c/0/1", true),
+            ("g/w/c", true),
+            ("g/w/c.0.1", true),
+            ("g/w/readme", false),
+            ("notes.txt", false),
+            ("other/notes.txt", false),
+            ("other/12", false),
+            ("12", false),
+            ("v/0.0.bak", false),
+            ("v/.0.0.4711-0123456789abcdef.ncirrus-tmp", true),
+            ("folder/", true),
+            (".ncirrus-new/17-0123456789abcdef/tree/v/0", true),
+        ];
+        let own = Own::of(keys.iter().map(|(key, _)| *key));
+        for (key, is_own) in keys {
+            assert_eq!(own.has(key), is_own, "{key}");
+        }
+        let consolidated = Own::of([".zmetadata", "v/0"].into_iter());
+        assert!(consolidated.has("v/0") && !consolidated.has("v/letter"));
+    }
+}
