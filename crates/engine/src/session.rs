@@ -202,10 +202,10 @@ impl Shared {
 }
 
 impl SessionBuilder {
-    /// Number of threads that decode and encode; all cores by default.
+    /// Number of threads that decode and encode; all cores by default, at most [`most_threads`].
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
-        Self { threads: threads.max(1), ..self }
+        Self { threads: threads.clamp(1, most_threads()), ..self }
     }
 
     /// Bytes that reading and writing may hold besides the caller's own buffers.
@@ -277,7 +277,13 @@ impl SessionBuilder {
         Self { stores, ..self }
     }
 
-    /// Datasets of fragments that are kept open for the next read: 128 by default, at least 1.
+    /// Threads that a session has at most: very many look for work in each other's queues and do none.
+pub fn most_threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    cores.saturating_mul(4).max(128)
+}
+
+/// Datasets of fragments that are kept open for the next read: 128 by default, at least 1.
     #[must_use]
     pub fn open_datasets(self, most: usize) -> Self {
         Self { open_datasets: most.max(1), ..self }

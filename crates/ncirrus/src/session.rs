@@ -91,7 +91,7 @@ impl Session {
 }
 
 impl SessionBuilder {
-    /// Number of threads that decode; all cores by default.
+    /// Number of threads that decode; all cores by default, at most four for each core, or 128 where that is more.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.engine = self.engine.threads(threads);

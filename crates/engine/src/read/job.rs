@@ -148,7 +148,7 @@ impl Reading<'_> {
                 Ok(())
             }
             Err(CodecError::Short { have, .. }) => self.pad(decoded, have),
-            Err(error) => Err(self.bound.codec_error(error)),
+            Err(error) => Err(self.bound.codec_error(damage(error))),
         }
     }
 
@@ -225,7 +225,7 @@ impl Reading<'_> {
         match chain.decode_ranges(encoded, mask, needed, decoded, scratch) {
             Ok(()) => {}
             Err(CodecError::Short { .. }) => return Ok(false),
-            Err(error) => return Err(self.bound.codec_error(error)),
+            Err(error) => return Err(self.bound.codec_error(damage(error))),
         }
         self.context.shared.counters.decoded(needed.iter().map(Range::len).sum());
         for range in needed {
@@ -233,6 +233,17 @@ impl Reading<'_> {
             self.bound.repair(part.ok_or_else(|| Error::internal(format!("{range:?} of a decoded chunk")))?);
         }
         Ok(true)
+    }
+}
+
+/// Bytes that are far more than a chunk of known length calls for are damage: no other limit would help.
+fn damage(error: CodecError) -> CodecError {
+    match error {
+        CodecError::Limit { codec, limit } => {
+            let reason = format!("more than {limit} bytes, which is far more than the chunk has");
+            CodecError::Malformed { codec, reason }
+        }
+        other => other,
     }
 }
 
