@@ -80,6 +80,7 @@ fn hint(error: &Error) -> Option<&'static str> {
 fn hint_for(detail: &Detail) -> Option<&'static str> {
     Some(match detail {
         Detail::IsSource => "name a target elsewhere",
+        Detail::NotReplaced => "name the target, too; --overwrite=any replaces any dataset that is not read",
         Detail::Exists => "name another target, or pass --overwrite",
         Detail::NoMember(Member::Variable | Member::Group) => "`ncirrus info URL` lists what there is",
         Detail::ReadOnlyProtocol => {

@@ -19,14 +19,14 @@ use trace::Trace;
 /// netCDF for the cloud: shows, copies and explains netCDF data of any kind, wherever they lie.
 ///
 /// A dataset is named by a path or URL: a netCDF-3 or netCDF-4/HDF5 file, a directory or zip with NCZarr or Zarr,
-/// file://, http(s)://, s3://, gs://, az://. What it is is found by looking; a fragment such as `#mode=nczarr,file` is
-/// accepted and says, for a target, what to make. netCDF-4/HDF5 files are read and written.
+/// file://, http(s)://, s3://, gs://, az://; - is standard input, or, for a target, standard output. What it is is found by
+/// looking; a fragment such as `#mode=nczarr,file` is accepted and says, for a target, what to make. netCDF-4/HDF5 files are read and written.
 #[derive(Parser)]
 #[command(name = "ncirrus", version, after_help = exit::HELP, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Number of threads that decode and encode [default: all cores].
+    /// Number of threads that decode and encode, at most four for each core or 128 [default: all cores].
     #[arg(long, global = true, value_name = "N", help_heading = "Session")]
     threads: Option<NonZeroUsize>,
     /// Bytes that reading and copying may hold, such as 500M or 2G [default: 512M].
@@ -89,6 +89,7 @@ impl Cli {
         let _trace = Trace::start(self.trace.as_ref(), settings.count(Key::Trace))?;
         let session = self.session(settings)?;
         let outcome = run(&self.command, &session);
+        commands::pipe::clear();
         hint::notes(&session.notes());
         outcome
     }

@@ -7,8 +7,11 @@ mod errors;
 mod fragments;
 mod identity;
 mod left_out;
+mod pipes;
 mod program;
 mod shipped;
+mod small;
+mod targets;
 mod trace;
 mod upkeep;
 

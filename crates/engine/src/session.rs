@@ -201,6 +201,13 @@ impl Shared {
     }
 }
 
+/// Threads that a session has at most: very many look for work in each other's queues and do none.
+#[must_use]
+pub fn most_threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    cores.saturating_mul(4).max(128)
+}
+
 impl SessionBuilder {
     /// Number of threads that decode and encode; all cores by default, at most [`most_threads`].
     #[must_use]
@@ -277,13 +284,7 @@ impl SessionBuilder {
         Self { stores, ..self }
     }
 
-    /// Threads that a session has at most: very many look for work in each other's queues and do none.
-pub fn most_threads() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    cores.saturating_mul(4).max(128)
-}
-
-/// Datasets of fragments that are kept open for the next read: 128 by default, at least 1.
+    /// Datasets of fragments that are kept open for the next read: 128 by default, at least 1.
     #[must_use]
     pub fn open_datasets(self, most: usize) -> Self {
         Self { open_datasets: most.max(1), ..self }

@@ -12,6 +12,8 @@ pub enum Detail {
     Exists,
     /// The target is, holds or lies in what is read, or what the new dataset refers to.
     IsSource,
+    /// What is there is not what is replaced: it is read, or of another kind than what is written.
+    NotReplaced,
     /// No codec or filter of that name is known.
     UnknownCodec(Arc<str>),
     /// The codec of that name is known, but cannot be used in this way.

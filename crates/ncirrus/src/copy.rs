@@ -4,6 +4,7 @@ mod choice;
 mod chunking;
 mod damage;
 mod dry_run;
+mod effect;
 mod filtering;
 mod names;
 mod settle;
@@ -15,7 +16,7 @@ pub use names::LongNames;
 
 use crate::create::CreateOptions;
 use crate::select::VariableSelect;
-use crate::{CodecSpec, Dataset, LeftOut, Result, Session};
+use crate::{CodecSpec, Dataset, LeftOut, Result, Session, overwrite};
 use blueprint::Blueprint;
 pub(crate) use blueprint::{Pair, make_attributes_classic};
 use ncirrus_engine::{Skipped, Writer};
@@ -50,6 +51,8 @@ pub struct CopyOptions<'a> {
     pub select: Vec<VariableSelect>,
     /// Chunks that cannot be decoded become fill, and are reported; else the copy fails at the first one.
     pub skip_damaged: bool,
+    /// With [`CreateOptions::overwrite`]: any dataset may be replaced, also the source by its copy.
+    pub overwrite_any: bool,
     /// Unlimited dimensions become fixed.
     pub fix_unlimited: bool,
     /// What is done about names that netCDF-C cannot read.
@@ -97,8 +100,11 @@ pub struct CopyReport {
     pub skipped: Vec<Skipped>,
     /// Filters that were left out and names that were shortened, as wanted.
     pub losses: Vec<String>,
-    /// What is otherwise than in the source, although nothing of it is lost: other filters than lossy ones, for instance.
+    /// What is otherwise than in the source, although nothing of it is lost (other filters than lossy ones, for instance),
+    /// and options that have no effect on a copy of this kind.
     pub notes: Vec<String>,
+    /// What lies between the objects of the dataset that was replaced and is no part of it: it stays.
+    pub stays: Vec<String>,
 }
 
 impl CopyReport {
@@ -113,14 +119,32 @@ impl CopyReport {
 ///
 /// # Errors
 /// When the source cannot be read or the target cannot hold it (the error names the member), is there already, or lies
-/// inside the source or around it.
+/// inside the source or around it. Nothing but a dataset is replaced, and neither the source nor a part of another dataset.
 pub fn copy(
     source: &Dataset,
     target: &str,
     options: &CopyOptions<'_>,
     session: &Session,
 ) -> Result<CopyReport> {
-    copy_without(source, target, options, &[], session)
+    let mut stays = Vec::new();
+    if options.create.overwrite {
+        let create = options.create.clone();
+        let create = create.for_model(target, source.model()?.as_ref(), options.fix_unlimited)?;
+        let shape = create.resolve(target, session.settings())?.shape();
+        check_apart(source.url(), target, shape, &session.stores)?;
+        overwrite::check(
+            target,
+            std::iter::once(source.url()),
+            overwrite::Written::Dataset,
+            options.overwrite_any,
+            session,
+        )?;
+        overwrite::check_around(target, session)?;
+        stays = overwrite::others_in(target, session);
+    }
+    let mut report = copy_without(source, target, options, &[], session)?;
+    report.stays = stays;
+    Ok(report)
 }
 
 /// As [`copy`], but variables of these paths are left out, also where others name them.
@@ -144,7 +168,8 @@ pub(crate) fn copy_without(
         *empty = model;
         Ok(())
     })?;
-    let notes = settle(source, &copy.open_for_writing()?.writer, &pairs, options, session)?;
+    let mut notes = effect::without(options, &create);
+    notes.extend(settle(source, &copy.open_for_writing()?.writer, &pairs, options, session)?);
     let total = pairs.iter().map(Pair::element_count).sum();
     let mut report = CopyReport { left_out, losses, notes, ..CopyReport::default() };
     let done = AtomicU64::new(0);

@@ -132,6 +132,16 @@ impl Kind {
     pub fn is_classic(self) -> bool {
         matches!(self, Self::Nc3 | Self::Nc6 | Self::Nc5)
     }
+
+    /// Whether it is netCDF-4: HDF5.
+    pub fn is_hdf5(self) -> bool {
+        matches!(self, Self::Nc4 | Self::Nc4Classic)
+    }
+
+    /// Whether it is Zarr of any kind.
+    pub fn is_zarr(self) -> bool {
+        matches!(self, Self::NcZarr | Self::Zarr2 | Self::Zarr3)
+    }
 }
 
 impl CreateOptions {

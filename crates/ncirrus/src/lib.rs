@@ -26,6 +26,7 @@ mod element;
 mod group;
 mod info;
 mod left_out;
+mod overwrite;
 pub mod places;
 mod reference;
 mod select;

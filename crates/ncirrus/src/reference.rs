@@ -8,7 +8,7 @@ mod names;
 mod pieces;
 mod skeleton;
 
-use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Session};
+use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Session, overwrite};
 use draft::Draft;
 use json::References;
 use ncirrus_store::{Clobber, Precondition, Scheme, Shape, Uploads, Url};
@@ -26,13 +26,22 @@ pub struct ReferenceOptions {
     pub inline_values: u64,
     /// Name local files relative to the reference file. Only this library reads them from any working directory.
     pub relative: bool,
-    /// Replace a file that is there.
+    /// Replace a reference file that is there.
     pub overwrite: bool,
+    /// Replace any dataset that is there, but for those that are referred to.
+    pub overwrite_any: bool,
 }
 
 impl Default for ReferenceOptions {
     fn default() -> Self {
-        Self { axis: None, inline_threshold: 500, inline_values: 4 << 20, relative: false, overwrite: false }
+        Self {
+            axis: None,
+            inline_threshold: 500,
+            inline_values: 4 << 20,
+            relative: false,
+            overwrite: false,
+            overwrite_any: false,
+        }
     }
 }
 
@@ -61,7 +70,7 @@ pub(crate) struct Input {
 ///
 /// # Errors
 /// When a file cannot be read; `Invalid` naming the file and the variable when several do not fit together; `Conflict`
-/// when the target is there already.
+/// when the target is there already, is one of the files, or is no reference file.
 pub fn write_references(
     sources: &[String],
     target: &str,
@@ -74,6 +83,14 @@ pub fn write_references(
     if sources.len() > 1 && options.axis.is_none() {
         return Err(Error::invalid("several files need an axis along which they follow each other"));
     }
+    let any = options.overwrite_any;
+    overwrite::check(
+        target,
+        sources.iter().map(String::as_str),
+        overwrite::Written::References,
+        any,
+        session,
+    )?;
     let open = |url: &String| -> Result<Input> {
         let dataset = Dataset::open_with(url, &OpenOptions::default(), session)?;
         refuse_containers(&dataset)?;
@@ -113,7 +130,7 @@ fn refuse_containers(dataset: &Dataset) -> Result<()> {
 fn put(target: &str, body: Vec<u8>, options: &ReferenceOptions, session: &Session) -> Result<()> {
     let mut stores = session.stores.clone();
     stores.uploads = Uploads::Scratch;
-    let clobber = if options.overwrite { Clobber::Replace } else { Clobber::Never };
+    let clobber = if options.overwrite || options.overwrite_any { Clobber::Replace } else { Clobber::Never };
     session.wait_for_store(target, async {
         let staged = ncirrus_store::create(target, Shape::Object, clobber, &stores).await?;
         staged.store.put(&staged.root, body.into(), Precondition::None).await?;

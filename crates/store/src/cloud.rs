@@ -403,10 +403,6 @@ impl Store for CloudStore {
         operation(prefix, self.remove_tree(prefix)).boxed()
     }
 
-    fn delete_tree_but<'a>(&'a self, prefix: &'a ObjectId, kept: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        operation(prefix, self.remove_below(prefix, Some(kept))).boxed()
-    }
-
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         operation(prefix, self.names(prefix, page)).boxed()
     }

@@ -7,8 +7,8 @@ mod lease;
 mod local;
 mod lock;
 mod memory;
-mod owner;
 mod own;
+mod owner;
 mod remote;
 mod rewrite;
 #[cfg(feature = "zip")]

@@ -96,25 +96,6 @@ pub trait Store: Debug + Send + Sync {
     /// Removes everything below (and at) a prefix; absent is fine.
     fn delete_tree<'a>(&'a self, prefix: &'a ObjectId) -> BoxFuture<'a, Result<()>>;
 
-    /// Removes everything below a prefix but one object directly below it.
-    fn delete_tree_but<'a>(&'a self, prefix: &'a ObjectId, kept: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let (mut names, mut page) = (Vec::new(), None);
-            loop {
-                let listing = self.list(prefix, page.as_deref()).await?;
-                names.extend(listing.entries.into_iter().map(|entry| prefix.child(&entry.name)));
-                page = listing.next;
-                if page.is_none() {
-                    break;
-                }
-            }
-            for name in names.iter().filter(|name| *name != kept) {
-                self.delete_tree(name).await?;
-            }
-            Ok(())
-        })
-    }
-
     /// One page of the names directly below a prefix.
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>>;
 

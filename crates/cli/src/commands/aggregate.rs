@@ -119,7 +119,7 @@ fn check_master(target: &str, session: &Session) -> Result<()> {
     if there.variables().iter().any(Variable::is_aggregated) {
         return Ok(());
     }
-    let message = "is one of the files and no aggregation, and would be replaced";
+    let message = "is one of the files and no aggregation, and would be replaced: was the target forgotten?";
     Err(Error::new(ErrorKind::Conflict, message)
         .with_detail(Detail::IsSource)
         .at_object(super::shown(target)))

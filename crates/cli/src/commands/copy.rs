@@ -1,10 +1,12 @@
 //! `ncirrus copy`: any readable dataset to any writable kind and place.
+use super::pipe::Outlet;
 use crate::exit;
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ncirrus::{
-    ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Dialect, Error, ErrorKind, FilterRule,
-    Filters, Kind, LongNames, Progress, QuantizeRule, Result, Session, Skipped, Structures, VariableSelect,
+    ChunkRule, CodecSpec, CopyOptions, CreateOptions, DefaultChunks, Detail, Dialect, Error, ErrorKind,
+    FilterRule, Filters, Kind, LongNames, Progress, QuantizeRule, Result, Session, Skipped, Structures,
+    VariableSelect,
 };
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -22,11 +24,12 @@ use std::time::Duration;
   ncirrus copy --quantize 't,granular=3' -d 4 -s a.nc b.zarr
   ncirrus copy --codec '{\"id\":\"zstd\",\"level\":3}' a.nc b.zarr
   ncirrus copy --dry-run -c time/,lat/8,lon/8 a.nc b.zarr what it takes to turn maps into series
-  ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL says")]
+  ncirrus copy a.nc 'file:///data/b#mode=zarr'            plain Zarr v2, as the URL says
+  curl -s https://h/a.nc | ncirrus copy -k nc4 - - > b.nc  from pipe to pipe")]
 pub(crate) struct Args {
-    /// Path or URL of the dataset.
+    /// Path or URL of the dataset; - for standard input.
     source: String,
-    /// Path or URL of the copy.
+    /// Path or URL of the copy; - for standard output, with -k nc3, nc6, nc5, nc4 or nc4c.
     target: String,
     /// Kind of the copy [default: by the target's name or mode].
     #[arg(short, long, value_enum, value_name = "KIND")]
@@ -98,9 +101,8 @@ pub(crate) struct Args {
     /// Begin chunks of a netCDF-4 copy at multiples of this many bytes, a power of two.
     #[arg(long, value_name = "BYTES")]
     align: Option<u64>,
-    /// Replace the target if it is a dataset.
-    #[arg(long)]
-    overwrite: bool,
+    #[command(flatten)]
+    overwrite: super::overwrite::Overwrite,
     /// Print what the copy will take (passes, memory, requests, chunks that pass through, are decoded and encoded)
     /// per variable and in total, and write nothing.
     #[arg(long)]
@@ -188,12 +190,14 @@ enum DialectName {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
+    let outlet = outlet(args)?;
     let source = args.reading.open(&args.source, session)?;
+    let target = outlet.as_ref().map_or_else(|| args.target.clone(), Outlet::address);
     if args.dry_run {
-        let plans = ncirrus::plan_copy(&source, &args.target, &options(args)?, session)?;
+        let plans = ncirrus::plan_copy(&source, &target, &options(args)?, session)?;
         let done = super::finish(write!(anstream::stdout().lock(), "{plans}"))?;
-        tell(&plans.losses);
-        tell(&plans.notes);
+        crate::hint::notes(&plans.notes);
+        plans.losses.iter().for_each(crate::hint::tell);
         return Ok(exit::after(done, &plans.left_out));
     }
     let bar = if args.quiet { ProgressBar::hidden() } else { progress_bar() };
@@ -203,20 +207,47 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
         bar.set_message(progress.variable.to_owned());
     };
     let options = CopyOptions { progress: Some(&show), ..options(args)? };
-    let report = ncirrus::copy(&source, &args.target, &options, session);
+    let report = ncirrus::copy(&source, &target, &options, session);
     bar.finish_and_clear();
     let report = match report {
         Err(error) if is_damaged_chunk(&error) && !args.skip_damaged => {
             return Ok(crate::hint::report_with(&error, SKIP_HINT));
         }
+        // The other netCDF-3 kinds have no more than this one.
+        Err(error) if matches!(args.kind, Some(KindName::Nc5)) && is_beyond_classic(&error) => {
+            return Ok(crate::hint::report_with(&error, "choose a richer kind: -k nc4 or -k nczarr"));
+        }
         report => report?,
     };
-    tell(&report.losses);
-    tell(&report.notes);
+    if let Some(outlet) = outlet {
+        outlet.send()?;
+    }
+    crate::hint::notes(&report.notes);
+    for name in &report.stays {
+        crate::hint::tell(format_args!("{name} stays: it is no part of the dataset that was replaced"));
+    }
+    report.losses.iter().for_each(crate::hint::tell);
     report.skipped.iter().for_each(tell_skipped);
     super::reading::tell_absent(&source);
     let done = exit::after(ExitCode::SUCCESS, &report.left_out);
     Ok(if report.is_complete() { done } else { ExitCode::from(exit::PARTIAL) })
+}
+
+/// The way to standard output, where that is the target: of a file that is written from its beginning to its end.
+fn outlet(args: &Args) -> Result<Option<Outlet>> {
+    if !super::pipe::is_pipe(&args.target) {
+        return Ok(None);
+    }
+    let ending = match args.kind {
+        Some(KindName::Nc3 | KindName::Nc6 | KindName::Nc5) => "nc",
+        Some(KindName::Nc4 | KindName::Nc4c) => "nc4",
+        _ => {
+            let message =
+                "standard output takes a single file: choose its kind with -k nc3, nc6, nc5, nc4 or nc4c";
+            return Err(Error::invalid(message));
+        }
+    };
+    Outlet::new(ending).map(Some)
 }
 
 const SKIP_HINT: &str = "--skip-damaged goes on, with fill values for each chunk that cannot be decoded; -V copies other variables alone";
@@ -226,8 +257,8 @@ fn is_damaged_chunk(error: &Error) -> bool {
     error.kind() == ErrorKind::Malformed && error.place().path.is_some()
 }
 
-fn tell(lines: &[String]) {
-    lines.iter().for_each(crate::hint::tell);
+fn is_beyond_classic(error: &Error) -> bool {
+    error.detail() == Some(&Detail::BeyondClassic)
 }
 
 fn tell_skipped(part: &Skipped) {
@@ -245,7 +276,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         dialect: args.dialect.map(Dialect::from),
         array_dimensions: !args.no_array_dimensions,
         consolidated: !args.no_consolidated,
-        overwrite: args.overwrite,
+        overwrite: args.overwrite.is_wanted(),
         structures: args.libver.into(),
         default_chunks: args.default_chunks.into(),
         align: args.align,
@@ -263,6 +294,7 @@ fn options<'a>(args: &Args) -> Result<CopyOptions<'a>> {
         groups: args.groups.clone(),
         select: args.select.iter().map(|select| VariableSelect::parse(select)).collect::<Result<_>>()?,
         skip_damaged: args.skip_damaged,
+        overwrite_any: args.overwrite.is_any(),
         fix_unlimited: args.fixed,
         long_names: args.long_names.into(),
         verify: args.verify,

@@ -17,7 +17,7 @@ use std::process::ExitCode;
   ncirrus dump -t -c store.zarr.zip       coordinates, times as dates"
 )]
 pub(crate) struct Args {
-    /// Path or URL of the dataset.
+    /// Path or URL of the dataset; - for standard input.
     url: String,
     /// Print help.
     #[arg(long, action = clap::ArgAction::Help)]

@@ -73,7 +73,7 @@ fn row(entry: &CodecEntry, verbose: bool) -> Vec<String> {
         entry.hdf5.map_or_else(nothing, |id| id.to_string()),
         first(&entry.v2),
         first(&entry.v3),
-        yes(entry.decodes),
+        yes(reads(entry)),
         writes(entry),
         if entry.parameters.is_empty() { nothing() } else { entry.parameters.join(",") },
         from(entry, verbose),
@@ -88,7 +88,7 @@ fn needs(dataset: &Dataset, registry: &Registry) -> Result<(Vec<Vec<String>>, bo
         let Some(variable) = model.variable(var) else { continue };
         for spec in &variable.filters {
             let entry = registry.entry(spec);
-            complete &= entry.as_ref().is_some_and(|entry| entry.decodes);
+            complete &= entry.as_ref().is_some_and(reads);
             rows.push(need(&model.variable_path(var), spec, entry.as_ref()));
         }
     }
@@ -103,9 +103,9 @@ fn need(path: &str, spec: &CodecSpec, entry: Option<&CodecEntry>) -> Vec<String>
     };
     let id = id.map_or_else(nothing, |id| id.to_string());
     let (read, write) =
-        entry.map_or_else(|| (yes(false), yes(false)), |entry| (yes(entry.decodes), writes(entry)));
+        entry.map_or_else(|| (yes(false), yes(false)), |entry| (yes(reads(entry)), writes(entry)));
     let from = match entry {
-        Some(entry) if entry.decodes || entry.encodes => from(entry, true),
+        Some(entry) if reads(entry) || entry.encodes => from(entry, true),
         _ if is_optional(spec) => "missing; chunks that went without it can be read".to_owned(),
         _ => "missing".to_owned(),
     };
@@ -114,6 +114,16 @@ fn need(path: &str, spec: &CodecSpec, entry: Option<&CodecEntry>) -> Vec<String>
 
 fn is_optional(spec: &CodecSpec) -> bool {
     matches!(spec, CodecSpec::Hdf5 { optional: true, .. })
+}
+
+/// Whether chunks that it stands for can be read.
+fn reads(entry: &CodecEntry) -> bool {
+    entry.decodes || is_layout(entry)
+}
+
+/// Shards are no codec of bytes: what lies in them is found by their index.
+fn is_layout(entry: &CodecEntry) -> bool {
+    entry.v3.iter().any(|name| name == "sharding_indexed")
 }
 
 fn nothing() -> String {
@@ -142,6 +152,7 @@ fn from(entry: &CodecEntry, verbose: bool) -> String {
             None if !entry.v2.is_empty() => format!("{}, named by configuration", show(filter)),
             _ => show(filter),
         },
+        _ if is_layout(entry) => "built in, as a layout of chunks".to_owned(),
         _ if entry.decodes || entry.encodes => "built in".to_owned(),
         _ => "not available".to_owned(),
     }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
   ncirrus info sst.nc
   ncirrus info --json s3://bucket/sst.zarr | jq .groups[0].variables")]
 pub(crate) struct Args {
-    /// Path or URL of the dataset.
+    /// Path or URL of the dataset; - for standard input.
     url: String,
     /// As JSON.
     #[arg(long)]

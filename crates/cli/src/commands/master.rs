@@ -27,9 +27,8 @@ pub(crate) struct MasterArgs {
     /// each need.
     #[arg(long)]
     compat: bool,
-    /// Replace the master if it is there.
-    #[arg(long)]
-    overwrite: bool,
+    #[command(flatten)]
+    overwrite: super::overwrite::Overwrite,
 }
 
 /// Conventions by their names.
@@ -74,7 +73,8 @@ impl MasterArgs {
             kind: self.format.map(Kind::from).or(like.kind),
             naming: self.naming()?.unwrap_or(like.naming),
             compat: self.compat || like.compat,
-            overwrite: self.overwrite || like.overwrite,
+            overwrite: self.overwrite.is_wanted() || like.overwrite,
+            overwrite_any: self.overwrite.is_any(),
         })
     }
 

@@ -11,6 +11,8 @@ pub(crate) mod info;
 pub(crate) mod keys;
 pub(crate) mod ls;
 pub(crate) mod master;
+pub(crate) mod overwrite;
+pub(crate) mod pipe;
 pub(crate) mod reading;
 pub(crate) mod reference;
 pub(crate) mod relocate;
@@ -34,7 +36,7 @@ pub(crate) fn finish(written: io::Result<()>) -> Result<ExitCode> {
 
 /// Opens the dataset that a command is about.
 pub(crate) fn open(url: &str, session: &Session) -> Result<Dataset> {
-    Dataset::open_with(url, &OpenOptions::default(), session)
+    Dataset::open_with(&pipe::source(url)?, &OpenOptions::default(), session)
 }
 
 /// An address as it may be shown: without password and query.

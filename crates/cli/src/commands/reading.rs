@@ -25,7 +25,7 @@ impl Reading {
             substitutions: self.substitute.iter().cloned().collect(),
             ..OpenOptions::default()
         };
-        Dataset::open_with(url, &options, session)
+        Dataset::open_with(&super::pipe::source(url)?, &options, session)
     }
 }
 

@@ -1,4 +1,5 @@
 //! `ncirrus reference`: a Zarr dataset whose chunks lie in other files.
+use super::pipe::{Outlet, is_pipe};
 use clap::Args as ClapArgs;
 use ncirrus::{Error, ReferenceOptions, Result, Session, write_references};
 use std::io::Write as _;
@@ -11,10 +12,11 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   ncirrus reference sst.nc sst.json                        one file
   ncirrus reference --axis time 2020.nc 2021.nc all.json   several, one after the other
+  ncirrus reference sst.nc - | jq .refs                    to standard output
   ncirrus info all.json                                    what is in it")]
 pub(crate) struct Args {
-    /// Files, Zarr stores or URLs, and then the reference file.
-    #[arg(required = true, num_args = 2.., value_names = ["FILE", "OUT"])]
+    /// Files, Zarr stores or URLs, and then the reference file; - for standard output.
+    #[arg(required = true, value_names = ["FILE", "OUT"])]
     files: Vec<String>,
     /// The dimension along which several files follow each other, in the order given.
     #[arg(long, value_name = "NAME")]
@@ -28,21 +30,38 @@ pub(crate) struct Args {
     /// Name local files relative to the reference file (fsspec takes them from the working directory).
     #[arg(long)]
     relative: bool,
-    /// Replace OUT if it exists.
-    #[arg(short = 'f', long)]
+    #[command(flatten)]
+    overwrite: super::overwrite::Overwrite,
+    /// The old name of --overwrite.
+    #[arg(short = 'f', long, hide = true)]
     force: bool,
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let (target, sources) = args.files.split_last().ok_or_else(|| Error::invalid("no files"))?;
+    if sources.is_empty() {
+        return Err(Error::invalid(format!(
+            "{target:?} alone: the files come first, the reference file last"
+        )));
+    }
+    if let Some(pipe) = sources.iter().find(|source| is_pipe(source)) {
+        return Err(Error::invalid(format!("{pipe:?}: what comes through a pipe cannot be referred to")));
+    }
+    let outlet = if is_pipe(target) { Some(Outlet::new("json")?) } else { None };
+    let target = outlet.as_ref().map_or_else(|| target.clone(), Outlet::address);
     let options = ReferenceOptions {
         axis: args.axis.clone(),
         inline_threshold: args.inline_threshold,
         inline_values: args.inline_values,
         relative: args.relative,
-        overwrite: args.force,
+        overwrite: args.overwrite.is_wanted() || args.force,
+        overwrite_any: args.overwrite.is_any(),
     };
-    let report = write_references(sources, target, &options, session)?;
+    let report = write_references(sources, &target, &options, session)?;
+    if let Some(outlet) = outlet {
+        outlet.send()?;
+        return Ok(crate::exit::after(ExitCode::SUCCESS, &report.left_out));
+    }
     let mut out = anstream::stdout().lock();
     let (variables, references, inline) = (report.variables, report.references, report.inline);
     let told = writeln!(out, "{variables} variables, {references} references, {inline} chunks inline");

@@ -1,6 +1,6 @@
 //! `ncirrus rm`.
 use super::{finish, shown};
-use crate::hint::escaped;
+use crate::hint::{escaped, tell};
 use clap::Args as ClapArgs;
 use ncirrus::{Dataset, Error, ErrorKind, OpenOptions, Result, Session, removal, remove};
 use std::io::{BufRead, IsTerminal, Write};
@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 /// Remove a dataset: its keys and nothing else.
 ///
-/// What is removed is told first; without -y a terminal is asked. What is no dataset that can be opened, and a group or
+/// What others put between the objects of a Zarr dataset stays and is named. What is removed is told first; without -y a
+/// terminal is asked. What is no dataset that can be opened, and a group or
 /// array of another dataset, is refused unless --force is given. A whole bucket, the root directory, and the current directory are never removed.
 #[derive(ClapArgs)]
 pub(crate) struct Args {
@@ -26,7 +27,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
-    let removal = removal(&args.url, session)?;
+    let mut removal = removal(&args.url, session)?;
+    if args.force {
+        removal = removal.of_everything();
+    }
+    let others = removal.others.clone();
     if !args.force {
         check_dataset(&args.url, session)?;
         if removal.is_tree {
@@ -37,13 +42,15 @@ pub(crate) fn run(args: &Args, session: &Session) -> Result<ExitCode> {
     let count = removal.keys.len();
     if args.dry_run {
         let told = removal.keys.iter().try_for_each(|key| writeln!(out, "would remove {}", escaped(key)));
-        return finish(told.and_then(|()| writeln!(out, "{count} in all; nothing was removed")));
+        let stay = others.iter().try_for_each(|key| writeln!(out, "would stay   {}", escaped(key)));
+        return finish(told.and(stay).and_then(|()| writeln!(out, "{count} in all; nothing was removed")));
     }
     let (url, keys) = (escaped(&shown(&args.url)).into_owned(), if count == 1 { "key" } else { "keys" });
     if !args.yes && !is_wanted(&url, &format!("{count} {keys}"))? {
         return finish(writeln!(out, "nothing was removed"));
     }
     remove(&args.url, removal, session)?;
+    others.iter().for_each(|key| tell(format_args!("{} stays: it is no part of the dataset", escaped(key))));
     finish(writeln!(out, "removed {url} ({count} {keys})"))
 }
 

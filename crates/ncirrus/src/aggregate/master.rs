@@ -2,13 +2,14 @@
 use super::names::Naming;
 use super::shape::{known, unpacked};
 use crate::create::CreateOptions;
-use crate::{Dataset, Error, Kind, Result, Selection, Session, Storage, Values};
+use crate::{Dataset, Error, Kind, Result, Selection, Session, Storage, Values, overwrite};
 use ncirrus_aggregate::write::{Convention, Describer, Form, FragmentArray};
 use ncirrus_engine::convert;
 use ncirrus_model::{
     Atomic, Attribute, AttributeState, Attributes, DimId, DimensionLen, FillValue, Model, NodeId, TypeRef,
     VarId, default_fill,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +26,8 @@ pub struct MasterOptions {
     pub compat: bool,
     /// Replace a master that is there.
     pub overwrite: bool,
+    /// Replace any dataset that is there, but for the files of the aggregation.
+    pub overwrite_any: bool,
 }
 
 /// Definitions of a master, what it stores, and what lies in fragments.
@@ -74,6 +77,20 @@ impl MasterOptions {
         })
     }
 
+    /// Fails where the master would replace one of those files, or what is no aggregation.
+    pub(super) fn check_target<'a>(
+        &self,
+        target: &str,
+        sources: impl Iterator<Item = &'a str>,
+        session: &Session,
+    ) -> Result<()> {
+        overwrite::check(target, sources, overwrite::Written::Aggregation, self.overwrite_any, session)
+    }
+
+    pub(super) fn replaces(&self) -> bool {
+        self.overwrite || self.overwrite_any
+    }
+
     /// Fails for what can be known to fail before anything is read.
     pub(super) fn check(&self, url: &str) -> Result<()> {
         Describer::new(&mut Model::new(), self.form(self.kind_for(url))?).map(|_| ())
@@ -91,7 +108,7 @@ impl Master {
         let kind = options.kind_for(url);
         let described = self.describe(options.form(kind)?, kind)?;
         let create =
-            CreateOptions { kind: Some(kind), overwrite: options.overwrite, ..CreateOptions::default() };
+            CreateOptions { kind: Some(kind), overwrite: options.replaces(), ..CreateOptions::default() };
         let master = Dataset::create_with(url, &create, session)?;
         let Self { model, stored, .. } = self;
         define(&master, model)?;
@@ -122,7 +139,8 @@ impl Master {
         let aggregated = std::mem::take(&mut self.aggregated);
         let spanned: Vec<(VarId, Vec<DimId>, FragmentArray)> =
             aggregated.into_iter().map(|(var, array)| (var, self.make_scalar(var), array)).collect();
-        self.fix_dimensions(is_classic)?;
+        let leading: BTreeSet<DimId> = spanned.iter().flat_map(|(_, dims, _)| dims).copied().collect();
+        self.fix_dimensions(is_classic, &leading)?;
         if is_classic {
             crate::copy::make_attributes_classic(&mut self.model);
             self.drop_storage();
@@ -160,8 +178,8 @@ impl Master {
         std::mem::take(&mut variable.dims)
     }
 
-    /// A dimension stays unlimited when stored variables lie along it, in a way that the format allows.
-    fn fix_dimensions(&mut self, is_classic: bool) -> Result<()> {
+    /// A dimension stays unlimited when variables lie along it, those in the master in a way that the format allows.
+    fn fix_dimensions(&mut self, is_classic: bool, of_aggregated: &BTreeSet<DimId>) -> Result<()> {
         let mut records = 0;
         let groups = self.model.walk();
         let dims: Vec<DimId> = groups
@@ -177,7 +195,8 @@ impl Master {
                     self.model.variable(*var).map(|variable| variable.dims.as_slice()).unwrap_or_default();
                 dims.first() == Some(&dim) && !dims.iter().skip(1).any(|other| *other == dim)
             };
-            let may = !users.is_empty() && (!is_classic || (records == 0 && users.iter().all(leads)));
+            let is_used = !users.is_empty() || of_aggregated.contains(&dim);
+            let may = is_used && (!is_classic || (records == 0 && users.iter().all(leads)));
             if len.is_unlimited() && may {
                 records += 1;
             } else if len.is_unlimited() {

@@ -16,7 +16,6 @@ use super::split::place;
 use super::{AggregateOptions, Aggregation};
 use crate::{Dataset, Error, LeftOut, OpenOptions, Result, Selection, Session, Values};
 use ncirrus_aggregate::write::Convention;
-use ncirrus_layout::{Detail, ErrorKind};
 use ncirrus_model::{Atomic, Attribute, DimId, DimensionLen, FillValue, Model, TypeRef, VarId, Variable};
 use ncirrus_store::{Scheme, Url};
 use std::collections::{BTreeMap, BTreeSet};
@@ -204,23 +203,11 @@ impl Prepared {
             return Ok(self.report);
         }
         let master = self.master(target, options)?;
-        if options.overwrite && self.existing.is_none() {
-            self.check_target(target, session)?;
+        if self.existing.is_none() {
+            options.check_target(target, self.parts.iter().map(|part| part.url.as_str()), session)?;
         }
         master.write(target, options, session)?;
         Ok(self.report)
-    }
-
-    /// A file that the master names is not replaced by it.
-    fn check_target(&self, target: &str, session: &Session) -> Result<()> {
-        for part in &self.parts {
-            if ncirrus_store::is_same_place(&part.url, target, &session.stores)? {
-                let message = format!("would replace a file of the aggregation ({})", part.url);
-                let error = Error::new(ErrorKind::Conflict, message).with_detail(Detail::IsSource);
-                return Err(error.at_object(target));
-            }
-        }
-        Ok(())
     }
 
     fn master(&self, target: &str, options: &MasterOptions) -> Result<Master> {

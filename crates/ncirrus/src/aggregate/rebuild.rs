@@ -25,6 +25,7 @@ pub fn rebuild(
     session: &Session,
 ) -> Result<Aggregation> {
     options.check(target)?;
+    options.check_target(target, std::iter::empty(), session)?;
     let found = find(target, folder, session)?;
     let mut builder = Builder { session, options, target, master: Master::empty(), seen: BTreeSet::new() };
     let mut report = Aggregation::default();

@@ -88,6 +88,7 @@ pub fn split(
 ) -> Result<SplitReport> {
     master.check(target)?;
     check_lengths(source, options)?;
+    master.check_target(target, std::iter::once(source.url()), session)?;
     check_free(target, master, session)?;
     let plan = Plan::of(source, target, options, master)?;
     let built = plan.master(source, target, master)?;
@@ -280,7 +281,7 @@ fn check_lengths(source: &Dataset, options: &SplitOptions<'_>) -> Result<()> {
 
 /// A master that is there is found before fragments are written.
 fn check_free(target: &str, master: &MasterOptions, session: &Session) -> Result<()> {
-    if master.overwrite {
+    if master.replaces() {
         return Ok(());
     }
     match Dataset::open_with(target, &crate::OpenOptions { raw: true, ..Default::default() }, session) {

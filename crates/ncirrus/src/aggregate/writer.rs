@@ -89,7 +89,7 @@ impl AggregationWriter {
         let kind = options.master.kind_for(target);
         let create = CreateOptions {
             kind: Some(kind),
-            overwrite: options.master.overwrite,
+            overwrite: options.master.replaces(),
             ..CreateOptions::default()
         };
         let master = Dataset::create_with(target, &create, session)?;

@@ -40,6 +40,7 @@ impl Blueprint {
         create: &CreateOptions,
     ) -> Result<Self> {
         let whole = source.model()?;
+        super::effect::check(options, &whole)?;
         let choice = Choice::make(&whole, options, left_out)?;
         // The copy starts as the source itself, so that ids, order and everything not spoken of here stay.
         let mut draft = Self { model: Model::clone(&whole), pairs: Vec::new(), left_out: Vec::new() };

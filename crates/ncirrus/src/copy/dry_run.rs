@@ -1,7 +1,7 @@
 //! What a copy will take, without making it.
 use super::blueprint::Blueprint;
 use super::settle::settle;
-use super::{CopyOptions, drop_filters, names};
+use super::{CopyOptions, drop_filters, effect, names};
 use crate::{Dataset, LeftOut, Result, Session};
 use ncirrus_engine::CopyPlan;
 use ncirrus_store::{MemoryStore, check_apart};
@@ -16,7 +16,7 @@ pub struct CopyPlans {
     pub left_out: Vec<LeftOut>,
     /// Filters that are left out and names that are shortened, as wanted.
     pub losses: Vec<String>,
-    /// What is otherwise than in the source, as a copy reports it.
+    /// What is otherwise than in the source, and options without effect, as a copy reports them.
     pub notes: Vec<String>,
 }
 
@@ -47,7 +47,8 @@ pub fn plan_copy(
         *empty = model;
         Ok(())
     }))?;
-    let notes = settle(source, &writer, &pairs, options, session)?;
+    let mut notes = effect::without(options, &create);
+    notes.extend(settle(source, &writer, &pairs, options, session)?);
     let mut plans = CopyPlans { variables: Vec::new(), left_out, losses, notes };
     for pair in &pairs {
         let (from, to) = ((source.reader()?, pair.var), (&writer, pair.var));

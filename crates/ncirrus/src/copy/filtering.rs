@@ -29,6 +29,11 @@ enum Names {
 }
 
 impl FilterRule {
+    /// The variables that the rule names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.given()
+    }
+
     /// Parses `[VARIABLES,]FILTER[|FILTER...]`: variables are `*` or names joined by `|`, a filter is
     /// - `ID,PARAMETER,...`: an HDF5 filter with its unsigned parameters, as nccopy has it (decimal or 0x, with the
     ///   suffixes u, b, s, ll, ull, f, d);
@@ -60,7 +65,22 @@ impl FilterRule {
     }
 }
 
+impl Names {
+    fn given(&self) -> impl Iterator<Item = &str> {
+        let list = match self {
+            Self::All => &[][..],
+            Self::Of(list) => list,
+        };
+        list.iter().map(String::as_str)
+    }
+}
+
 impl QuantizeRule {
+    /// The variables that the rule names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables.given()
+    }
+
     /// Parses `[VARIABLES,]MODE=N`: N significant digits with the modes `bitgroom` and `granular`, N significant bits
     /// with `bitround`.
     ///

@@ -6,6 +6,7 @@ use ncirrus::{
     Result, Selection, Session, Storage, Values,
 };
 use std::sync::Barrier;
+use std::time::Duration;
 
 /// A kind of tree, with or without consolidated metadata.
 const KINDS: [(Kind, Option<Dialect>, bool); 3] =
@@ -256,13 +257,13 @@ fn race_to_replace(races: u64) {
         if race % 2 == 1 {
             make(&url, kind, 7, &sessions[0]).unwrap();
         }
-        let late = std::time::Duration::from_millis(race * 7 % 80);
+        let late = Duration::from_millis(race * 7 % 80);
         let outcomes = std::thread::scope(|scope| {
-            let writers = [0, 1].map(|writer| {
+            let writers = [(0, 1), (1, 2)].map(|(writer, value)| {
                 let (url, session) = (&url, &sessions[writer]);
                 scope.spawn(move || {
-                    std::thread::sleep(late * writer as u32);
-                    make(url, kind, writer as i32 + 1, session)
+                    std::thread::sleep(if writer == 0 { Duration::ZERO } else { late });
+                    make(url, kind, value, session)
                 })
             });
             writers.map(|writer| writer.join().unwrap())

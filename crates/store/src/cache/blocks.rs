@@ -314,11 +314,6 @@ impl Store for Cached {
         self.inner.delete_tree(prefix)
     }
 
-    fn delete_tree_but<'a>(&'a self, prefix: &'a ObjectId, kept: &'a ObjectId) -> BoxFuture<'a, Result<()>> {
-        self.change();
-        self.inner.delete_tree_but(prefix, kept)
-    }
-
     fn list<'a>(&'a self, prefix: &'a ObjectId, page: Option<&'a str>) -> BoxFuture<'a, Result<Listing>> {
         self.inner.list(prefix, page)
     }

@@ -8,7 +8,6 @@ use crate::key;
 use crate::net::Failure;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use futures_util::future::ready;
 use futures_util::stream::{BoxStream, iter, try_unfold};
 use futures_util::{StreamExt, TryStreamExt};
 use md5::{Digest, Md5};
@@ -29,7 +28,7 @@ type Unnamed = Arc<Mutex<Vec<String>>>;
 impl CloudStore {
     pub(super) async fn remove_tree(&self, prefix: &ObjectId) -> Result<()> {
         let path = path_of(prefix)?;
-        self.remove_below(prefix, None).await?;
+        self.remove_below(prefix).await?;
         // Servers over a file system fail to remove what is a folder there.
         match self.objects.head(&path).await.map_err(Fault::from) {
             Ok(_) => self.remove(prefix).await,
@@ -60,18 +59,16 @@ impl CloudStore {
     }
 
     /// Removes what is below a prefix, many objects with one request where the service can.
-    pub(super) async fn remove_below(&self, prefix: &ObjectId, kept: Option<&ObjectId>) -> Result<()> {
+    pub(super) async fn remove_below(&self, prefix: &ObjectId) -> Result<()> {
         let path = path_of(prefix)?;
         if prefix.key().is_empty() {
             return Err(Error::invalid("a whole bucket is not removed").at_object(prefix));
         }
-        let kept = kept.map(path_of).transpose()?;
         let unnamed = Unnamed::default();
         let below = match &self.other {
             Some(asking) => paths(Arc::clone(asking), key::folder(prefix.key()), Arc::clone(&unnamed)),
             None => self.objects.list(Some(&path)).map_ok(|meta| meta.location).boxed(),
         };
-        let below = below.try_filter(move |path| ready(kept.as_ref() != Some(path))).boxed();
         let mut removed = self.objects.delete_stream(below).map_err(Fault::from);
         while let Some(removed) = removed.next().await {
             match removed {

@@ -5,9 +5,9 @@ use super::begun;
 use super::beside::{Beside, FOLDER};
 #[cfg(feature = "cloud")]
 use super::lease::Stage;
+use super::own::Own;
 #[cfg(feature = "cloud")]
 use super::owner;
-use super::own::Own;
 use super::remote;
 use crate::open::{as_it_is, local_path, open_url, path_error};
 use crate::store::Store;
@@ -321,7 +321,8 @@ const AT_ONCE: usize = 16;
 
 /// Removes the folders of files that are gone, as far as nothing else lies in them.
 fn remove_emptied(root: &Path, files: &[PathBuf]) {
-    let above = files.iter().flat_map(|file| file.ancestors().skip(1).take_while(|path| path.starts_with(root)));
+    let above =
+        files.iter().flat_map(|file| file.ancestors().skip(1).take_while(|path| path.starts_with(root)));
     let folders: BTreeSet<&Path> = above.collect();
     // Those inside others come behind them.
     folders.iter().rev().for_each(|folder| _ = fs::remove_dir(folder));

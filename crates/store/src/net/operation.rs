@@ -51,9 +51,7 @@ pub(crate) async fn operation<T>(object: &ObjectId, work: impl Future<Output = T
 #[cfg(feature = "cloud")]
 pub(crate) async fn once<T>(work: impl Future<Output = T>) -> T {
     let operation = match Operation::current() {
-        Some(current) => {
-            Operation { most: current.most, ..Operation::new(&current.store, &current.object) }
-        }
+        Some(current) => Operation { most: current.most, ..Operation::new(&current.store, &current.object) },
         None => Operation::new("", ""),
     };
     CURRENT.scope(Arc::new(Operation { is_once: true, ..operation }), work).await

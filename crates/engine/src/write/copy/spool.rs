@@ -89,10 +89,6 @@ impl Copying<'_> {
         task: &Task,
         blocks: &Cut,
     ) -> Result<std::result::Result<Spooled, Option<&'static str>>> {
-        // Around damage values are read chunk by chunk.
-        if self.skipped.is_some() {
-            return Ok(Err(None));
-        }
         let repeated = blocks.touched.saturating_sub(blocks.chunks);
         if repeated.saturating_mul(REPEATED) <= blocks.chunks || !self.repeats_cost(source) {
             return Ok(Err(None));

@@ -1,0 +1,41 @@
+//! The option that replaces what is there, by one name everywhere.
+use clap::{Args, ValueEnum};
+
+/// Whether what is there is replaced.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Overwrite {
+    /// Replace the target if it is there and of the kind that is written: a dataset by `copy`, an aggregation by
+    /// `aggregate` and `split`, a reference file by `reference`. --overwrite=any replaces any dataset. What is no dataset,
+    /// and files that are read, stay in any case; but `copy --overwrite=any` replaces its source.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "any",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "fitting"
+    )]
+    overwrite: Option<What>,
+}
+
+/// What is replaced.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// What is of the kind that is written.
+    #[value(hide = true)]
+    Fitting,
+    /// Any dataset.
+    Any,
+}
+
+impl Overwrite {
+    /// Whether anything is replaced.
+    pub(crate) fn is_wanted(self) -> bool {
+        self.overwrite.is_some()
+    }
+
+    /// Whether any dataset is replaced.
+    pub(crate) fn is_any(self) -> bool {
+        self.overwrite == Some(What::Any)
+    }
+}

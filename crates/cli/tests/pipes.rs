@@ -1,0 +1,99 @@
+//! Standard input and standard output as datasets.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+use std::fs;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+fn example() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sst.nc").to_owned()
+}
+
+/// Runs the command with a file behind a pipe as its standard input.
+fn piped(arguments: &[&str], input: &Path, folder: &Path) -> Output {
+    let mut cat = std::process::Command::new("cat").arg(input).stdout(Stdio::piped()).spawn().unwrap();
+    let mut command = crate::program::command();
+    command.args(arguments).current_dir(folder).stdin(cat.stdout.take().unwrap());
+    command.env("TMPDIR", folder.join("tmp"));
+    let output = command.output().unwrap();
+    cat.wait().unwrap();
+    output
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn ncirrus(arguments: &[&str], folder: &Path) -> Output {
+    crate::program::command().args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn dump(name: &str, folder: &Path) -> String {
+    let output = ncirrus(&["dump", "-n", "x", name], folder);
+    assert!(output.status.success(), "{}", told(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn whole_files_come_through_pipes() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("tmp")).unwrap();
+    let want = dump(&example(), folder);
+    for name in ["a.nc", "a.nc4", "a.zip"] {
+        assert!(ncirrus(&["copy", &example(), name], folder).status.success());
+        for source in ["-", "/dev/stdin"] {
+            let output = piped(&["dump", "-n", "x", source], &folder.join(name), folder);
+            assert!(output.status.success(), "{name}: {}", told(&output));
+            let got = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(got, dump(name, folder), "{name}");
+        }
+        let output = piped(&["copy", "--overwrite", "-", "copy.nc"], &folder.join(name), folder);
+        assert!(output.status.success(), "{}", told(&output));
+        assert_eq!(dump("copy.nc", folder), want);
+        assert!(piped(&["info", "--json", "-"], &folder.join(name), folder).status.success());
+    }
+    assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "nothing is left");
+    let empty = piped(&["dump", "-"], Path::new("/dev/null"), folder);
+    assert_eq!(empty.status.code(), Some(5), "{}", told(&empty));
+}
+
+#[test]
+fn copies_and_references_go_through_pipes() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("tmp")).unwrap();
+    let want = dump(&example(), folder);
+    for kind in ["nc3", "nc5", "nc4"] {
+        let output = piped(&["copy", "-q", "-k", kind, "-", "-"], Path::new(&example()), folder);
+        assert!(output.status.success(), "{kind}: {}", told(&output));
+        fs::write(folder.join("out.nc"), output.stdout).unwrap();
+        assert_eq!(dump("out.nc", folder), want, "{kind}");
+    }
+    assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "nothing is left");
+    let refused = ncirrus(&["copy", &example(), "-"], folder);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(told(&refused).contains("-k nc3"), "{}", told(&refused));
+    let output = ncirrus(&["reference", &example(), "-"], folder);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(json["refs"].is_object() && output.status.success(), "{}", told(&output));
+}
+
+#[test]
+fn a_named_pipe_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("tmp")).unwrap();
+    let fifo = folder.join("fifo");
+    if !std::process::Command::new("mkfifo").arg(&fifo).status().is_ok_and(|status| status.success()) {
+        return;
+    }
+    let writer = std::thread::spawn({
+        let fifo = fifo.clone();
+        move || fs::copy(example(), fifo)
+    });
+    let output = ncirrus(&["dump", "-n", "x", "fifo"], folder);
+    assert!(output.status.success(), "{}", told(&output));
+    writer.join().unwrap().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), dump(&example(), folder));
+}
