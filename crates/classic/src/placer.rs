@@ -133,13 +133,14 @@ impl ClassicPlacer {
         Ok(())
     }
 
-    /// Whether several records of a variable may share a cell: they lie together now and will.
+    /// Whether several records of a variable may share a cell: they lie together now and will. Once a variable has data of
+    /// which each record has its own cell that stays so: whoever writes through this handle knows those cells.
     fn may_share_cells(&self, var: &VariableDefinition, target: &Arrangement) -> bool {
         let adjoin = target.records_adjoin(var);
         let Some(track) = self.tracks.get(&var.id) else { return adjoin };
         let lies_together = track.written.is_empty() || self.actual.records_adjoin(var);
-        let has_no_gaps = track.written.is_prefix() && !self.scratch.holds(var.id);
-        adjoin && lies_together && (track.cut.rows() > 1 || has_no_gaps)
+        let is_empty = track.written.is_empty() && !self.scratch.holds(var.id);
+        adjoin && lies_together && (track.cut.rows() > 1 || is_empty)
     }
 
     /// Whether anything in the file is not where it has to be, or something that a reader still sees would be overwritten

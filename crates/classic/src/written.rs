@@ -43,11 +43,6 @@ impl Runs {
         self.runs.is_empty()
     }
 
-    /// Whether the set is empty or holds all numbers below some end.
-    pub(crate) fn is_prefix(&self) -> bool {
-        self.runs.len() <= 1 && self.runs.keys().all(|start| *start == 0)
-    }
-
     /// Where the runs end, in ascending order.
     pub(crate) fn ends(&self) -> impl Iterator<Item = u64> + '_ {
         self.runs.values().copied()
@@ -78,7 +73,6 @@ mod tests {
                 prop_assert_eq!(runs.run_end(number), end);
             }
             prop_assert_eq!(runs.end(), set.last().map_or(0, |last| last + 1));
-            prop_assert_eq!(runs.is_prefix(), set.len() as u64 == runs.end());
         }
     }
 }
