@@ -53,5 +53,6 @@ mod rechunking;
 mod references;
 mod repairs;
 mod round_trips;
+mod table;
 mod silence;
 mod zarr_readers;

@@ -281,12 +281,9 @@ fn zarr_python_and_xarray_read_all_that_they_have_types_for() {
 }
 
 fn same_array(variable: &ncirrus::Variable, theirs: &Value, place: &str) {
-    let shape = variable.shape();
-    if !shape.is_empty() {
-        let names: Vec<String> = variable.dimensions().into_iter().map(|dimension| dimension.name).collect();
-        assert_eq!(theirs["shape"], json!(shape), "{place}");
-        assert_eq!(theirs["dims"], json!(names), "{place}");
-    }
+    let names: Vec<String> = variable.dimensions().into_iter().map(|dimension| dimension.name).collect();
+    assert_eq!(theirs["shape"], json!(variable.shape()), "{place}");
+    assert_eq!(theirs["dims"], json!(names), "{place}");
     let is_typed = matches!(variable.ty(), Some(TypeRef::Atomic(_))) || variable.name() == "of_level_t";
     if is_typed {
         assert_eq!(theirs["values"], printed(&values(variable).unwrap()), "{place}");

@@ -26,6 +26,11 @@ impl Provenance {
         self.text.is_some()
     }
 
+    /// Whether ncirrus wrote the dataset.
+    pub(super) fn is_ours(&self) -> bool {
+        self.text.as_ref().is_some_and(|text| text.contains("ncirrus="))
+    }
+
     /// Whether netcdf-c wrote the dataset.
     pub(super) fn is_netcdf_c(&self) -> bool {
         self.netcdf.is_some()

@@ -174,6 +174,7 @@ impl Assembly<'_> {
             (Some(own), _) => FillValue::Own(own.clone()),
             // We write none for opaque and compound values: xarray cannot decode a dataset in which one has a fill value.
             (None, None) if matches!(known.ty, TypeRef::User(_)) && !self.is_foreign() => FillValue::Default,
+            (None, None) if self.provenance.is_ours() && !is_unfilled(node) => FillValue::Default,
             (None, None) => FillValue::None,
             (None, Some(given)) if *given == default => FillValue::Default,
             (None, Some(given)) => FillValue::Own(given.clone()),
@@ -299,6 +300,12 @@ fn synthesise_units(time: &TimeUnit, list: &mut Vec<Attribute>) {
     if time.is_instant && !has(list, "calendar") {
         list.push(Attribute::text("calendar", "proleptic_gregorian"));
     }
+}
+
+/// Whether the extension says that elements never written hold nothing in particular.
+fn is_unfilled(node: &ArrayNode) -> bool {
+    let told = node.attributes.find(EXTENSION).and_then(|extension| extension.member("fill"));
+    told.and_then(|told| told.as_str()) == Some("none")
 }
 
 /// Shows the fill value of foreign arrays as `_FillValue`, unless it is what zarr-python puts where the user gave none

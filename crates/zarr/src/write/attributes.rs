@@ -63,7 +63,7 @@ impl WrittenAttributes {
     /// Numbers that would be taken for text where nothing tells types (5.4).
     fn add_untyped(&mut self, model: &Model, index: usize, attribute: &Attribute) -> Result<()> {
         let mut entry = entry(model, index, attribute)?;
-        if let (1, Some(shown)) = (attribute.values.len(), element::number(&attribute.values, 0)) {
+        if let (1, Some(shown)) = (attribute.values.len(), element::exact_number(&attribute.values, 0)) {
             self.plain.insert(attribute.name.clone(), shown.clone());
             entry["shown"] = shown;
         }
@@ -143,9 +143,11 @@ pub(crate) fn type_name(model: &Model, ty: TypeRef) -> String {
     }
 }
 
-/// Numbers: one alone is bare, others are a list (3.8.1).
+/// Numbers: one alone is bare, others are a list (3.8.1). Readers that know of no types take them for doubles, and must
+/// find them equal to the data: a float is written as the double that it is.
 fn plain_numbers(values: &Values) -> Option<(Value, usize)> {
-    let mut items = (0..values.len()).map(|at| element::number(values, at)).collect::<Option<Vec<_>>>()?;
+    let items = (0..values.len()).map(|at| element::exact_number(values, at));
+    let mut items = items.collect::<Option<Vec<_>>>()?;
     let value = if items.len() == 1 { items.remove(0) } else { Value::Array(items) };
     Some((value, 0))
 }

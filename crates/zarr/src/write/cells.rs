@@ -26,6 +26,11 @@ impl CellSet {
         self.words.get(&key).is_some_and(|word| word & bit != 0)
     }
 
+    /// How many cells were added.
+    pub(crate) fn len(&self) -> u64 {
+        self.words.values().map(|word| u64::from(word.count_ones())).sum()
+    }
+
     /// Forgets all cells.
     pub(crate) fn clear(&mut self) {
         self.words.clear();

@@ -7,9 +7,9 @@ use super::present::Present;
 use super::{ZarrWriter, names};
 use crate::{Dialect, special};
 use ncirrus_layout::{Error, Result};
-use ncirrus_model::{AttributeState, DimId, GroupId, Model, NodeId, TypeId, TypeRef, VarId};
+use ncirrus_model::{AttributeState, DimId, FillValue, GroupId, Model, NodeId, TypeId, TypeRef, VarId};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 mod draft;
@@ -69,6 +69,8 @@ pub(crate) struct Composer<'a> {
     pub(crate) present: Option<&'a Present>,
     /// Whether the draft of 2018 has a place for every type of the model.
     in_draft: bool,
+    /// Variables with chunks that were never written.
+    sparse: Option<&'a HashSet<VarId>>,
 }
 
 impl<'a> Composer<'a> {
@@ -83,7 +85,12 @@ impl<'a> Composer<'a> {
         let types = |id: GroupId| model.group(id).map(|group| group.types.iter()).into_iter().flatten();
         let in_draft =
             writer.dialect == Dialect::Draft2018 && model.walk().into_iter().flat_map(types).all(has_place);
-        Self { writer, model, plans, present, in_draft }
+        Self { writer, model, plans, present, in_draft, sparse: None }
+    }
+
+    /// Where chunks lack the fill value is told.
+    pub(crate) fn with_sparse(self, sparse: &'a HashSet<VarId>) -> Self {
+        Self { sparse: Some(sparse), ..self }
     }
 }
 
@@ -225,6 +232,12 @@ impl Composer<'_> {
                 };
                 if let Some(word) = word {
                     members.insert("type".to_owned(), Value::String(word));
+                }
+                let is_unfilled = self.model.variable(var).is_some_and(|variable| {
+                    variable.fill == FillValue::None && matches!(variable.ty, TypeRef::Atomic(_))
+                });
+                if is_unfilled && self.dialect().zarr_format() == 2 && self.dialect() != Dialect::Draft2018 {
+                    members.insert("fill".to_owned(), json!("none"));
                 }
                 if array.form.zeros_are_empty {
                     members.insert("zeros".to_owned(), json!("empty"));

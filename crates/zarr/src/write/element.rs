@@ -44,6 +44,14 @@ pub(crate) fn number(values: &Values, index: usize) -> Option<Value> {
     })
 }
 
+/// As [`number`], with all digits of the double that a float is.
+pub(crate) fn exact_number(values: &Values, index: usize) -> Option<Value> {
+    match values {
+        Values::Float(v) => Some(double(f64::from(*v.get(index)?))),
+        other => number(other, index),
+    }
+}
+
 /// One value of any type, as an entry of the extension's `value`; `None` when the values are not of the type.
 pub(crate) fn readable(model: &Model, ty: TypeRef, values: &Values, index: usize) -> Option<Value> {
     readable_at(model, ty, values, index, DEPTH)

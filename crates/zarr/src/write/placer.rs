@@ -33,6 +33,8 @@ pub(crate) struct ZarrPlacer {
     pub(crate) guarded: bool,
     /// Keys of documents that a killed writer left ahead of their consolidated copies; the next change puts them.
     pub(crate) ahead: HashSet<String>,
+    /// Variables with chunks that were not written when they were committed.
+    pub(crate) sparse: HashSet<VarId>,
 }
 
 /// What a definition may change; replaced as a whole, so that a definition that fails changes nothing.
@@ -85,6 +87,7 @@ impl ZarrPlacer {
             whole: None,
             guarded: false,
             ahead: HashSet::new(),
+            sparse: HashSet::new(),
         }
     }
 
@@ -136,6 +139,21 @@ impl ZarrPlacer {
             state.placed.insert(cell);
         }
         Ok(object)
+    }
+
+    /// Notes which variables lack chunks: what those hold the fill value alone tells.
+    fn note_sparse(&mut self, model: &Model) {
+        for (var, state) in &self.defined.states {
+            let Some(plan) = self.defined.plans.get(var) else { continue };
+            let cells = |shape: &[u64]| -> u64 {
+                let along = shape.iter().enumerate().map(|(axis, len)| plan.encoding.grid.cells_along(axis, *len));
+                along.fold(1, u64::saturating_mul)
+            };
+            let committed = state.extent.as_deref().map_or(0, cells);
+            if state.placed.len().saturating_add(committed) < cells(&model.shape(*var)) {
+                self.sparse.insert(*var);
+            }
+        }
     }
 
     /// Without consolidated metadata readers list what is there: before copies are made, the committed state is told
@@ -404,8 +422,10 @@ impl Placer for ZarrPlacer {
     }
 
     fn plan_commit(&mut self, _view: &dyn View, model: &Model) -> Step<Vec<Phase>> {
+        self.note_sparse(model);
         let present = self.present.as_ref();
-        let documents = Composer::new(&self.writer, model, &self.defined.plans, present).documents()?;
+        let composer = Composer::new(&self.writer, model, &self.defined.plans, present);
+        let documents = composer.with_sparse(&self.sparse).documents()?;
         let order = Order {
             is_new: self.committed.is_empty(),
             consolidated: self.writer.consolidated,

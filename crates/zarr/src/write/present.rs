@@ -7,14 +7,14 @@ use super::placer::{Defined, VariableState, ZarrPlacer};
 use super::plan::{ArrayForm, VariablePlan};
 use super::{ZarrWriter, commit};
 use crate::chunk_key::{ChunkKeys, Separator};
-use crate::{Dialect, json, special};
+use crate::{Dialect, special};
 use ncirrus_layout::{Catalog, Driver};
 use ncirrus_layout::{
     Encoding, Error, ErrorKind, Layout, ObjectId, OpenOptions, Result, Source, Stall, Step, View, Want, join,
     join_each, settle,
 };
 use ncirrus_model::{Attribute, AttributeState, Attributes, GroupId, Model, NodeId, TypeId, Values, VarId};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ pub(crate) fn open(
     let committed = commit::after(documents, consolidated);
     let (root, present) = (root.clone(), Some(present));
     let (planned, guarded) = (None, false);
-    Ok(ZarrPlacer { writer, root, present, defined, committed, closed, planned, whole, guarded, ahead })
+    Ok(ZarrPlacer { writer, root, present, defined, committed, closed, planned, whole, guarded, ahead, sparse: HashSet::new() })
 }
 
 const DIALECTS: [Dialect; 12] = [
@@ -220,6 +220,12 @@ fn key_is_array(key: &str) -> bool {
 fn substance(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(members) = body.as_object_mut() {
+        // The copy of a scalar is one; netCDF-C's has an axis of length 1.
+        for (name, axis) in [("shape", json!([1])), ("chunks", json!([1])), (special::ARRAY_DIMENSIONS, json!([special::SCALAR_DIMENSION]))] {
+            if let Some(axes) = members.get_mut(name).filter(|axes| **axes == axis) {
+                *axes = json!([]);
+            }
+        }
         for name in ["dtype", "fill_value", "consolidated_metadata", EXTENSION] {
             members.shift_remove(name);
         }
@@ -234,7 +240,7 @@ fn substance(body: &Value) -> Value {
 fn read_value(view: &dyn View, object: &ObjectId) -> Step<Option<Value>> {
     let read = settle(view.read(object, Want::All)).map_err(Stall::Need)?;
     let Some(blob) = read? else { return Ok(None) };
-    Ok(json::parse(&blob.bytes, view.limits()).ok().map(|json| json.to_value()))
+    Ok(crate::json::parse(&blob.bytes, view.limits()).ok().map(|json| json.to_value()))
 }
 
 /// The model with all attributes at hand.
@@ -320,6 +326,15 @@ impl Present {
     pub(crate) fn array(&self, var: VarId, copy: bool) -> Option<&Map<String, Value>> {
         let name = if self.is_v3() { special::ZARR_JSON } else { special::ZARRAY };
         self.array_document(var, name, copy)
+    }
+
+    /// Whether ncirrus made the dataset.
+    pub(crate) fn is_ours(&self) -> bool {
+        let root = if self.is_v3() { special::ZARR_JSON } else { special::ZATTRS };
+        let body = self.objects.get(root).or_else(|| self.copies.get(root));
+        let attributes = body.map(|body| if self.is_v3() { &body["attributes"] } else { body });
+        let text = attributes.and_then(|attributes| attributes[special::PROPERTIES].as_str());
+        text.is_some_and(|text| text.contains("ncirrus="))
     }
 
     /// The attributes of an array that was there, as they are stored.

@@ -27,7 +27,7 @@ fn numbers_and_text_have_the_types_of_the_reference() {
             Attribute::atomic("none", Values::Int(vec![])),
         ],
     );
-    let plain = json!({"title": "basic", "version": 2, "pi": 0.1234567890123456, "range": [0.1, "NaN"], "b": -1,
+    let plain = json!({"title": "basic", "version": 2, "pi": 0.1234567890123456, "range": [0.10000000149011612, "NaN"], "b": -1,
         "names": ["a", "bcd"], "one": "", "none": []});
     let types = json!({"title": ">S1", "version": "<i4", "pi": "<f8", "range": "<f4", "b": "<i1",
         "names": "|S3", "one": "|S1", "none": "<i4"});

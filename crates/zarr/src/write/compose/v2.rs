@@ -1,11 +1,12 @@
 //! Documents of Zarr v2 and the NCZarr dialects in it (`nczarr.md` 3).
 use super::{Composer, Document, Documents, Level, array_dimensions, gathered, join, split_quantize};
 use crate::write::attributes::WrittenAttributes;
+use crate::write::element;
 use crate::write::names::EXTENSION;
 use crate::write::plan::{ArrayForm, NewArray};
 use crate::{Dialect, special};
 use ncirrus_layout::Result;
-use ncirrus_model::{DimensionLen, GroupId, NodeId, VarId};
+use ncirrus_model::{DimensionLen, FillValue, GroupId, NodeId, TypeRef, VarId, default_fill};
 use serde_json::{Map, Value, json};
 
 /// The names that a dialect uses.
@@ -193,6 +194,11 @@ impl Composer<'_> {
             ArrayForm::New(array) => self.new_zarray(var, array, copy),
             ArrayForm::Kept { .. } => self.present?.array(var, copy)?.clone(),
         };
+        if let (Some(fill), true) = (self.default_fill(var), self.is_sparse(var))
+            && body.get("fill_value").is_some_and(Value::is_null)
+        {
+            body.insert("fill_value".to_owned(), fill);
+        }
         if let (ArrayForm::Kept { .. }, Some(shape)) = (form, self.changed_shape(var)) {
             body.insert("shape".to_owned(), json!(shape));
         }
@@ -211,13 +217,19 @@ impl Composer<'_> {
     fn new_zarray(&self, var: VarId, array: &NewArray, copy: bool) -> Map<String, Value> {
         let is_char = array.form.alias == Some("char");
         let dtype = if copy && is_char { json!("|S1") } else { array.form.data_type.clone() };
-        let fill = if copy { &array.copied_fill } else { &array.fill };
+        let fill = match copy {
+            _ if self.tells_no_fill(var, copy) => &Value::Null,
+            true => &array.copied_fill,
+            false => &array.fill,
+        };
         let filters = if array.codecs.is_empty() { Value::Null } else { json!(array.codecs) };
         let mut body = Map::new();
         body.insert("zarr_format".to_owned(), json!(2));
-        body.insert("shape".to_owned(), json!(self.unit_axis(var, self.model.shape(var))));
+        // The copy is what zarr-python and xarray read: to them a scalar is one.
+        let axes = |shape: Vec<u64>| if copy { shape } else { self.unit_axis(var, shape) };
+        body.insert("shape".to_owned(), json!(axes(self.model.shape(var))));
         body.insert("dtype".to_owned(), dtype);
-        body.insert("chunks".to_owned(), json!(self.unit_axis(var, array.chunks.clone())));
+        body.insert("chunks".to_owned(), json!(axes(array.chunks.clone())));
         body.insert("fill_value".to_owned(), fill.clone());
         body.insert("order".to_owned(), json!("C"));
         body.insert("compressor".to_owned(), array.compressor.clone());
@@ -227,6 +239,29 @@ impl Composer<'_> {
             body.insert("dimension_separator".to_owned(), json!(separator));
         }
         body
+    }
+
+    /// Whether zarr-python and xarray are told that there is no fill value: they take netCDF's default for one that was
+    /// chosen, and xarray masks it. NCZarr's own documents tell it, as netCDF-C does.
+    fn tells_no_fill(&self, var: VarId, copy: bool) -> bool {
+        (copy || words(self.dialect()).is_none())
+            && self.dialect() != Dialect::Draft2018
+            && self.present.is_none_or(|present| present.is_ours())
+            && self.default_fill(var).is_some()
+            && !self.is_sparse(var)
+    }
+
+    fn is_sparse(&self, var: VarId) -> bool {
+        self.sparse.is_some_and(|sparse| sparse.contains(&var))
+    }
+
+    /// The default of a number whose variable has no fill value of its own.
+    fn default_fill(&self, var: VarId) -> Option<Value> {
+        let variable = self.model.variable(var)?;
+        let TypeRef::Atomic(atomic) = variable.ty else { return None };
+        let own = variable.attributes.known().and_then(|known| known.find(special::FILL_VALUE));
+        let is_default = variable.fill == FillValue::Default && own.is_none() && atomic.is_numeric();
+        is_default.then(|| element::number(&default_fill(atomic), 0)).flatten()
     }
 
     /// The reference's dialects give a scalar one axis of length 1 (3.7).
@@ -274,7 +309,7 @@ impl Composer<'_> {
         let mut types = written.types.clone();
         let (mut body, quantize) = split_quantize(written.plain.clone());
         if self.names_dimensions(var) {
-            let names = array_dimensions(&self.dimension_names(var), self.writes_unit_axis(var, form));
+            let names = array_dimensions(&self.dimension_names(var), self.writes_unit_axis(var, form, copy));
             body.insert(special::ARRAY_DIMENSIONS.to_owned(), names);
         }
         body.extend(quantize);
@@ -293,12 +328,12 @@ impl Composer<'_> {
         (!(body.is_empty() && was_absent)).then_some(Value::Object(body))
     }
 
-    fn writes_unit_axis(&self, var: VarId, form: &ArrayForm) -> bool {
+    fn writes_unit_axis(&self, var: VarId, form: &ArrayForm, copy: bool) -> bool {
         match form {
-            ArrayForm::New(_) => self.has_unit_axis(var),
+            ArrayForm::New(_) => self.has_unit_axis(var) && !copy,
             ArrayForm::Kept { .. } => {
                 let shape =
-                    self.present.and_then(|present| present.array(var, false)?.get("shape")?.as_array());
+                    self.present.and_then(|present| present.array(var, copy)?.get("shape")?.as_array());
                 shape.is_some_and(|shape| shape.len() == 1)
             }
         }

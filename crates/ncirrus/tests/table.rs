@@ -1,0 +1,85 @@
+//! The table of who reads what (`docs/formats/readers.md`): every source, copied to every kind, opened by the readers
+//! that the kind is for. What they see after decoding is what xarray sees of the source, but for the exceptions in
+//! `corpus/table_exceptions.tsv`, each with its reason.
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use crate::support::{Exceptions, Tally, open, session, temp};
+use ncirrus::{CopyOptions, CreateOptions, Dialect, ErrorKind, Kind, copy};
+use ncirrus_testkit::corpus::{corpus, peers_python};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A kind: its name in the table, its ending, how it is made.
+const WAYS: [(&str, &str, Kind, Option<Dialect>); 10] = [
+    ("nc3", "nc", Kind::Nc3, None),
+    ("nc5", "nc", Kind::Nc5, None),
+    ("nc4", "nc", Kind::Nc4, None),
+    ("nc4c", "nc", Kind::Nc4Classic, None),
+    ("att", "zarr", Kind::NcZarr, None),
+    ("lc", "zarr", Kind::NcZarr, Some(Dialect::Lc)),
+    ("uc", "zarr", Kind::NcZarr, Some(Dialect::Uc)),
+    ("zarr2", "zarr", Kind::Zarr2, None),
+    ("zarr3", "zarr", Kind::Zarr3, Some(Dialect::Plain)),
+    ("nczarr3", "zarr", Kind::Zarr3, None),
+];
+
+/// What netCDF-C itself reads as whatever lies in memory.
+const UNDEFINED: [&str; 2] = ["nc4_contig", "nc4_multi_unlim"];
+
+fn sources(python: &Path, corpus: &Path, folder: &Path) -> Vec<PathBuf> {
+    let made = Command::new(python).args(["-c", include_str!("table/make.py")]).arg(folder).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let folders = [folder.to_owned(), corpus.join("gennc")];
+    let mut all: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| !UNDEFINED.contains(&name(path)))
+        .collect();
+    all.sort();
+    all
+}
+
+fn name(path: &Path) -> &str {
+    path.file_stem().unwrap().to_str().unwrap()
+}
+
+#[test]
+fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
+    let (Some(python), Some(corpus)) = (peers_python(), corpus("hdf5")) else { return };
+    let (session, (_made, made), (_copies, copies)) = (session(), temp(), temp());
+    let (exceptions, mut tally) = (Exceptions::load("table_exceptions.tsv"), Tally::default());
+    let (mut cases, sources) = (Vec::new(), sources(&python, &corpus, &made));
+    assert!(sources.len() >= 60, "{} sources", sources.len());
+    for path in sources {
+        let source = open(&path, &session).unwrap();
+        for (way, ending, kind, dialect) in WAYS {
+            let target = copies.join(format!("{}-{way}.{ending}", name(&path)));
+            let create = CreateOptions { kind: Some(kind), dialect, ..CreateOptions::default() };
+            let options = CopyOptions { create, ..CopyOptions::default() };
+            match copy(&source, target.to_str().unwrap(), &options, &session) {
+                Ok(_) => cases.push(json!({"source": path, "way": way, "copy": target, "name": name(&path)})),
+                // The classic model has no word for it.
+                Err(error) if error.kind() == ErrorKind::Unsupported && ending == "nc" => {}
+                Err(error) => {
+                    tally.record(&exceptions, &format!("{way}/{}", name(&path)), "copy", Err(error.to_string()));
+                }
+            }
+        }
+    }
+    let list = made.join("cases.json");
+    std::fs::write(&list, serde_json::to_vec(&cases).unwrap()).unwrap();
+    let compared = Command::new(python).args(["-c", include_str!("table/compare.py")]).arg(&list).output().unwrap();
+    assert!(compared.status.success(), "{}", String::from_utf8_lossy(&compared.stderr));
+    let checks: Vec<[Value; 4]> = serde_json::from_slice(&compared.stdout).unwrap();
+    let mut of_readers: BTreeMap<String, usize> = BTreeMap::new();
+    for [case, way, reader, wrong] in checks {
+        let outcome = wrong.as_str().map_or(Ok(()), |wrong| Err(wrong.to_owned()));
+        let (case, reader) = (format!("{}/{}", way.as_str().unwrap(), case.as_str().unwrap()), reader.as_str().unwrap());
+        *of_readers.entry(reader.to_owned()).or_default() += 1;
+        tally.record(&exceptions, &case, reader, outcome);
+    }
+    tally.finish(&format!("table ({of_readers:?})"), &exceptions);
+}
