@@ -53,6 +53,6 @@ mod rechunking;
 mod references;
 mod repairs;
 mod round_trips;
-mod table;
 mod silence;
+mod table;
 mod zarr_readers;

@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support::{exact, temp};
+use ncirrus::aggregate::{AggregateOptions, MasterOptions, aggregate};
 use ncirrus::{
     Atomic, ChunkRule, CodecSpec, CopyOptions, CreateOptions, Dataset, DimensionLen, Filters, Kind,
     OpenOptions, Selection, Session, Storage,
 };
+use std::ops::Range;
 use std::path::Path;
 
 /// In the folder of a process of its own that is measured.
@@ -30,24 +32,24 @@ fn value(time: u64, place: u64) -> f32 {
     f32::from(u16::try_from((time * 31 + place * 7) % 60_000).unwrap())
 }
 
-fn map(time: u64) -> Vec<f32> {
-    (0..SIDE * SIDE).map(|place| value(time, place)).collect()
+fn map(time: u64, side: u64) -> Vec<f32> {
+    (0..side * side).map(|place| value(time, place)).collect()
 }
 
 /// Maps, a chunk each.
-fn write_maps(path: &str, maps: u64) {
+fn write_maps(path: &str, maps: Range<u64>, side: u64) {
     let session = session(64 << 20);
     let options = CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() };
     let dataset = Dataset::create_with(path, &options, &session).unwrap();
     let root = dataset.root();
-    for (name, len) in [("t", maps), ("y", SIDE), ("x", SIDE)] {
+    for (name, len) in [("t", maps.end - maps.start), ("y", side), ("x", side)] {
         root.add_dimension(name, DimensionLen::Fixed(len)).unwrap();
     }
     let variable = root.add_variable("v", Atomic::Float, &["t", "y", "x"]).unwrap();
     let deflate = vec![CodecSpec::hdf5(2, &[]), CodecSpec::hdf5(1, &[1])];
-    variable.set_storage(Storage::Chunked(vec![1, SIDE, SIDE]), deflate).unwrap();
-    for time in 0..maps {
-        variable.write(&Selection::slab(&[time, 0, 0], &[1, SIDE, SIDE]), &map(time)).unwrap();
+    variable.set_storage(Storage::Chunked(vec![1, side, side]), deflate).unwrap();
+    for (at, time) in (0..).zip(maps) {
+        variable.write(&Selection::slab(&[at, 0, 0], &[1, side, side]), &map(time, side)).unwrap();
     }
     dataset.close().unwrap();
 }
@@ -66,7 +68,7 @@ fn maps_become_series_within_the_memory_that_is_allowed() {
     }
     let (_folder, root) = temp();
     let maps = root.join("maps.nc");
-    write_maps(maps.to_str().unwrap(), MAPS);
+    write_maps(maps.to_str().unwrap(), 0..MAPS, SIDE);
     let run = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "rechunking::rechunking_in_a_process_of_its_own"])
         .env(MEASURED, &root)
@@ -80,7 +82,7 @@ fn maps_become_series_within_the_memory_that_is_allowed() {
     assert_eq!(variable.storage(), Storage::Chunked(vec![MAPS, TILE, TILE]));
     for time in [0, 1, MAPS / 2, MAPS - 1] {
         let read = variable.read_selection::<f32>(&Selection::slab(&[time, 0, 0], &[1, SIDE, SIDE])).unwrap();
-        assert!(*read == *map(time), "map {time}");
+        assert!(*read == *map(time, SIDE), "map {time}");
     }
 }
 
@@ -145,5 +147,39 @@ fn every_kind_is_cut_anew_in_little_memory() {
             ncirrus::copy(&series, &flat, &how, &narrow).unwrap();
             assert!(exact(&open(&flat, &wide)) == exact(&series), "{from:?} {to:?}");
         }
+    }
+}
+
+#[test]
+fn chunks_of_fragments_are_decoded_once() {
+    const SMALL: u64 = 64;
+    let (_folder, root) = temp();
+    let at = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    let (wide, narrow) = (session(64 << 20), session(1 << 18));
+    // Files of different lengths, as months are.
+    let starts = [0, 9, 16, 24];
+    let files: Vec<String> = starts.windows(2).map(|pair| at(&format!("maps-{}.nc", pair[0]))).collect();
+    for (file, pair) in files.iter().zip(starts.windows(2)) {
+        write_maps(file, pair[0]..pair[1], SMALL);
+    }
+    let options = AggregateOptions { axes: vec!["t".to_owned()], ..AggregateOptions::default() };
+    aggregate(&at("all.nca"), &files, &options, &MasterOptions::default(), &wide).unwrap();
+    let source = open(&at("all.nca"), &narrow);
+    let how = CopyOptions {
+        create: CreateOptions { kind: Some(Kind::Nc4), ..CreateOptions::default() },
+        chunks: vec![ChunkRule::Shape { variable: "v".to_owned(), shape: vec![24, 8, 8] }],
+        ..CopyOptions::default()
+    };
+    let plans = ncirrus::plan_copy(&source, &at("series.nc"), &how, &narrow).unwrap();
+    assert_eq!(plans.variables[0].scratch, 24 * SMALL * SMALL * 4, "{plans}");
+    let before = narrow.statistics();
+    ncirrus::copy(&source, &at("series.nc"), &how, &narrow).unwrap();
+    let after = narrow.statistics();
+    assert_eq!(after.chunks_decoded - before.chunks_decoded, 24);
+    assert_eq!(after.chunks_stored - before.chunks_stored, 64);
+    let series = open(&at("series.nc"), &wide).variable("v").unwrap();
+    for time in 0..24 {
+        let read = series.read_selection::<f32>(&Selection::slab(&[time, 0, 0], &[1, SMALL, SMALL])).unwrap();
+        assert!(*read == *map(time, SMALL), "map {time}");
     }
 }

@@ -64,20 +64,27 @@ fn readers_see_of_every_copy_what_xarray_sees_of_its_source() {
                 // The classic model has no word for it.
                 Err(error) if error.kind() == ErrorKind::Unsupported && ending == "nc" => {}
                 Err(error) => {
-                    tally.record(&exceptions, &format!("{way}/{}", name(&path)), "copy", Err(error.to_string()));
+                    tally.record(
+                        &exceptions,
+                        &format!("{way}/{}", name(&path)),
+                        "copy",
+                        Err(error.to_string()),
+                    );
                 }
             }
         }
     }
     let list = made.join("cases.json");
     std::fs::write(&list, serde_json::to_vec(&cases).unwrap()).unwrap();
-    let compared = Command::new(python).args(["-c", include_str!("table/compare.py")]).arg(&list).output().unwrap();
+    let compared =
+        Command::new(python).args(["-c", include_str!("table/compare.py")]).arg(&list).output().unwrap();
     assert!(compared.status.success(), "{}", String::from_utf8_lossy(&compared.stderr));
     let checks: Vec<[Value; 4]> = serde_json::from_slice(&compared.stdout).unwrap();
     let mut of_readers: BTreeMap<String, usize> = BTreeMap::new();
     for [case, way, reader, wrong] in checks {
         let outcome = wrong.as_str().map_or(Ok(()), |wrong| Err(wrong.to_owned()));
-        let (case, reader) = (format!("{}/{}", way.as_str().unwrap(), case.as_str().unwrap()), reader.as_str().unwrap());
+        let (case, reader) =
+            (format!("{}/{}", way.as_str().unwrap(), case.as_str().unwrap()), reader.as_str().unwrap());
         *of_readers.entry(reader.to_owned()).or_default() += 1;
         tally.record(&exceptions, &case, reader, outcome);
     }

@@ -6,6 +6,7 @@ mod damage;
 mod plan;
 mod route;
 mod spool;
+mod tiles;
 
 pub use damage::Skipped;
 pub use plan::CopyPlan;

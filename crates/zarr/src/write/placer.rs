@@ -146,7 +146,8 @@ impl ZarrPlacer {
         for (var, state) in &self.defined.states {
             let Some(plan) = self.defined.plans.get(var) else { continue };
             let cells = |shape: &[u64]| -> u64 {
-                let along = shape.iter().enumerate().map(|(axis, len)| plan.encoding.grid.cells_along(axis, *len));
+                let along =
+                    shape.iter().enumerate().map(|(axis, len)| plan.encoding.grid.cells_along(axis, *len));
                 along.fold(1, u64::saturating_mul)
             };
             let committed = state.extent.as_deref().map_or(0, cells);

@@ -77,7 +77,19 @@ pub(crate) fn open(
     let committed = commit::after(documents, consolidated);
     let (root, present) = (root.clone(), Some(present));
     let (planned, guarded) = (None, false);
-    Ok(ZarrPlacer { writer, root, present, defined, committed, closed, planned, whole, guarded, ahead, sparse: HashSet::new() })
+    Ok(ZarrPlacer {
+        writer,
+        root,
+        present,
+        defined,
+        committed,
+        closed,
+        planned,
+        whole,
+        guarded,
+        ahead,
+        sparse: HashSet::new(),
+    })
 }
 
 const DIALECTS: [Dialect; 12] = [
@@ -221,7 +233,11 @@ fn substance(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(members) = body.as_object_mut() {
         // The copy of a scalar is one; netCDF-C's has an axis of length 1.
-        for (name, axis) in [("shape", json!([1])), ("chunks", json!([1])), (special::ARRAY_DIMENSIONS, json!([special::SCALAR_DIMENSION]))] {
+        for (name, axis) in [
+            ("shape", json!([1])),
+            ("chunks", json!([1])),
+            (special::ARRAY_DIMENSIONS, json!([special::SCALAR_DIMENSION])),
+        ] {
             if let Some(axes) = members.get_mut(name).filter(|axes| **axes == axis) {
                 *axes = json!([]);
             }

@@ -64,15 +64,16 @@ impl Copying<'_> {
         {
             return Ok(Route::Chunks(passing));
         }
-        let task = self.task(&source).await?;
+        let (task, chunks) = self.task(&source).await?;
         let cut = task.cut();
-        Ok(match self.spooled(&source, &task, &cut).await? {
+        Ok(match self.spooled(&source, (&task, chunks), &cut).await? {
             Ok(spooled) => Route::Spooled(Box::new(spooled)),
             Err(why_not) => Route::Blocks(cut, why_not),
         })
     }
 
-    async fn task(&self, source: &Source) -> Result<Task> {
+    /// What is to be cut, and how the source is cut where that makes a difference.
+    async fn task(&self, source: &Source) -> Result<(Task, Option<ChunkGrid>)> {
         let (model, shared) = (self.source.model(), &self.writer.session.shared);
         let element = model.variable(self.from).and_then(|variable| model.packed_len(variable.ty));
         let element = element.unwrap_or(64).max(1);
@@ -80,7 +81,11 @@ impl Copying<'_> {
         let target = self.writer.target_of(self.to).await?;
         let cells = target.encoding.grid.cell_shape(&vec![0; self.shape.len()]).unwrap_or_default();
         let region = self.selection.as_region();
-        let chunks = region.as_ref().and_then(|_| chunk_lengths(source, element));
+        let grid = match &region {
+            Some(_) => self.source_grid(source, element).await,
+            None => None,
+        };
+        let chunks = grid.as_ref().map(|grid| usual_lengths(grid, &source.extent));
         let product = |lens: &[u64]| lens.iter().fold(element, |all, len| all.saturating_mul(*len));
         let largest = chunks.as_deref().map_or(0, product).max(product(&cells));
         let at_work = largest.saturating_mul(3 * shared.pool.current_num_threads() as u64);
@@ -91,7 +96,7 @@ impl Copying<'_> {
             // Requests under way need room, too.
             false => memory / 2,
         };
-        Ok(Task {
+        let task = Task {
             offset: region.map_or_else(|| vec![0; self.shape.len()], |region| region.start),
             source: chunks.unwrap_or_else(|| vec![1; self.shape.len()]),
             target: cells,
@@ -99,7 +104,22 @@ impl Copying<'_> {
             element: element.saturating_add(cast),
             memory,
             comfort: (shared.memory as u64 / 8).clamp(1 << 16, COMFORT),
-        })
+        };
+        Ok((task, grid))
+    }
+
+    /// How a source is cut into what is decoded at once; `None` where it makes no difference, or cannot be told.
+    async fn source_grid(&self, source: &Source, element: u64) -> Option<ChunkGrid> {
+        match &source.layout {
+            Layout::Grid { grid, .. } => Some(grid.clone()),
+            Layout::Mosaic { .. } => {
+                let memory = self.writer.session.shared.memory as u64;
+                self.tile_grid(memory / 8 / element.max(1)).await
+            }
+            Layout::Affine { .. } | Layout::Query { .. } => {
+                chunk_lengths(source, element).map(ChunkGrid::Regular)
+            }
+        }
     }
 
     /// Whether elements are numbers of one type in both.
@@ -188,11 +208,14 @@ pub(super) fn chunk_lengths(source: &Source, element: u64) -> Option<Vec<u64>> {
     }
 }
 
-/// The chunks of a source; regular ones of these lengths where it has none.
-pub(super) fn chunk_grid(source: &Source, lens: &[u64]) -> ChunkGrid {
-    match &source.layout {
-        Layout::Grid { grid, .. } => grid.clone(),
-        _ => ChunkGrid::Regular(lens.iter().map(|len| (*len).max(1)).collect()),
+/// The lengths that most chunks of an array have.
+fn usual_lengths(grid: &ChunkGrid, extent: &[u64]) -> Vec<u64> {
+    match grid {
+        ChunkGrid::Regular(lens) => lens.clone(),
+        ChunkGrid::Rectilinear(ends) => {
+            let lens = extent.iter().zip(ends).map(|(len, ends)| len.div_ceil(ends.len().max(1) as u64));
+            lens.map(|len| len.max(1)).collect()
+        }
     }
 }
 

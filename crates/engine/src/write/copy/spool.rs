@@ -8,7 +8,7 @@ mod fill;
 mod slabs;
 
 use super::blocks::{Cut, Task};
-use super::route::{Boxes, chunk_grid};
+use super::route::Boxes;
 use super::{Copied, Copying};
 use crate::convert::Copier;
 use crate::write::lock;
@@ -86,9 +86,10 @@ impl Copying<'_> {
     pub(super) async fn spooled(
         &self,
         source: &Source,
-        task: &Task,
+        (task, chunks): (&Task, Option<ChunkGrid>),
         blocks: &Cut,
     ) -> Result<std::result::Result<Spooled, Option<&'static str>>> {
+        let Some(chunks) = chunks else { return Ok(Err(None)) };
         let repeated = blocks.touched.saturating_sub(blocks.chunks);
         if repeated.saturating_mul(REPEATED) <= blocks.chunks || !self.repeats_cost(source) {
             return Ok(Err(None));
@@ -122,8 +123,10 @@ impl Copying<'_> {
         }
         let gathering = (GATHERED * shared.pool.current_num_threads()) as u64;
         let room = (task.memory.saturating_sub(gathering.min(task.memory / 4)) / 2).min(LARGEST_SLAB);
-        let slabs = task.turned(room).cut();
-        let is_plain = self.treatment.quantize.is_none() && self.is_same_number();
+        // What is put together from others is held in parts, too.
+        let is_mosaic = matches!(source.layout, Layout::Mosaic { .. });
+        let slabs = task.turned(if is_mosaic { room / 2 } else { room }).cut();
+        let is_plain = self.treatment.quantize.is_none() && self.is_same_number() && !is_mosaic;
         let copier = target.copier.filter(|copier| is_plain && copier.native_len() == native);
         Ok(Ok(Spooled {
             file_bytes: outer.block_bytes,
@@ -133,7 +136,7 @@ impl Copying<'_> {
             folder,
             cell: cell.clone(),
             element,
-            chunks: chunk_grid(source, &task.source),
+            chunks,
             offset: region.start,
             native: copier.map(|copier| (native, copier)),
             sparse: self.leaves_out_fill(source, &target),
@@ -145,7 +148,11 @@ impl Copying<'_> {
     /// Whether it costs more than a look at the same bytes to read a chunk again.
     fn repeats_cost(&self, source: &Source) -> bool {
         let is_far = self.source.store().local().is_none();
-        is_far || matches!(&source.layout, Layout::Grid { codecs, .. } if !codecs.is_empty())
+        match &source.layout {
+            Layout::Grid { codecs, .. } => is_far || !codecs.is_empty(),
+            Layout::Mosaic { .. } => true,
+            Layout::Affine { .. } | Layout::Query { .. } => is_far,
+        }
     }
 
     /// Whether cells can be left out of which nothing was ever written.
