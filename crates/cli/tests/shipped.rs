@@ -1,11 +1,13 @@
-//! What ships. `cargo xtask shipped` lets these tests drive the program of `cargo build --release`: it tells what the
-//! library does that was compiled in another way and is tested against the peers itself; killed, it leaves the old or
-//! the new or nothing; and the commands of the documentation work.
+//! What ships. `cargo xtask shipped` lets these tests drive the program of `cargo build --release`: it tells and writes
+//! what the library does that was compiled in another way and is tested against the peers itself; the peers read what
+//! it wrote; killed, it leaves the old or the new or nothing; and the commands of the documentation work.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
 
+pub(crate) mod copies;
 pub(crate) mod corpora;
 pub(crate) mod documents;
 pub(crate) mod kills;
+pub(crate) mod peers;
 pub(crate) mod sources;
 
 use crate::support::cdl_of;
