@@ -4,6 +4,7 @@
 
 mod arrows;
 mod bench;
+mod citations;
 mod deny;
 mod miri;
 mod msrv;
@@ -32,7 +33,11 @@ const TASKS: &[Task] = &[
     Task { name: "lint", about: "run clippy on everything, warnings are errors", run: |_| lint() },
     Task { name: "arrows", about: "check who depends on whom", run: |_| arrows::check() },
     Task { name: "features", about: "compile without each feature", run: |_| features() },
-    Task { name: "docs", about: "build the documentation, warnings are errors", run: |_| docs() },
+    Task {
+        name: "docs",
+        about: "check what is cited, build the documentation, warnings are errors",
+        run: |_| docs(),
+    },
     Task { name: "unit", about: "run the tests (arguments go to cargo test)", run: suites::unit },
     Task {
         name: "shipped",
@@ -135,8 +140,9 @@ fn features() -> Outcome {
     Ok(())
 }
 
-/// The libraries; the comments of the command are its help.
+/// What is cited, and the libraries; the comments of the command are its help.
 fn docs() -> Outcome {
+    citations::check()?;
     let commands = ["ncirrus-cli", "ncirrus-bench", "ncirrus-fuzz", "xtask"].map(|name| ["--exclude", name]);
     let arguments = [&["doc", "--quiet", "--workspace", "--no-deps"], commands.as_flattened()].concat();
     run::command("cargo", &arguments, &[("RUSTDOCFLAGS", "-D warnings")])

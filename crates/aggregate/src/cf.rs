@@ -1,5 +1,5 @@
 //! CFA-0.6, the drafts after it, and CF-1.13 section 2.8: sizes along each dimension, and variables shaped as the array
-//! of fragments (cfa.md 4 and 5).
+//! of fragments (docs/spec/cfa.md 4 and 5).
 mod constants;
 mod map;
 mod tiles;

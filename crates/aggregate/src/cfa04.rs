@@ -1,4 +1,4 @@
-//! CFA-0.4: partitions in a JSON text (cfa.md 2).
+//! CFA-0.4: partitions in a JSON text (docs/spec/cfa.md 2).
 mod forms;
 mod json;
 mod part;

@@ -1,4 +1,4 @@
-//! CFA-0.5 as S3netCDF4 defines it: a group with one entry per partition (cfa.md 3).
+//! CFA-0.5 as S3netCDF4 defines it: a group with one entry per partition (docs/spec/cfa.md 3).
 mod columns;
 mod lines;
 mod tiles;

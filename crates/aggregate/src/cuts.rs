@@ -11,7 +11,7 @@ pub(crate) enum Cuts {
     /// Cells of `size` elements; the last one ends at `end`.
     Even { size: u64, count: u64, end: u64 },
     /// Cell `i` reaches from `i * (len / count)` to a cell's length further on, as S3netCDF4 computes it in floating
-    /// point (cfa.md 7.3): neighbours may lack an element or share one.
+    /// point (docs/spec/cfa.md 7.3): neighbours may lack an element or share one.
     Scaled { len: u64, count: u64 },
     /// One after the other; the first one starts at 0.
     Ends(Vec<u64>),

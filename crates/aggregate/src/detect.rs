@@ -1,4 +1,4 @@
-//! Which variables of a dataset are aggregated (cfa.md 1.2).
+//! Which variables of a dataset are aggregated (docs/spec/cfa.md 1.2).
 use crate::subject::Inner;
 use ncirrus_layout::{Error, Result, Step, View};
 use ncirrus_model::{Attribute, AttributeState, Attributes, NodeId, VarId};
@@ -39,7 +39,7 @@ pub(crate) struct Finds {
 /// Attributes that describe aggregation, and are not for the reader.
 const OWN: [&str; 5] =
     ["aggregated_dimensions", "aggregated_data", "cfa_dimensions", "cfa_array", "cfa_group"];
-/// The attribute that described fragments before CFA-0.4 (cfa.md 2.2).
+/// The attribute that described fragments before CFA-0.4 (docs/spec/cfa.md 2.2).
 const OBSOLETE: &str = "nca_array";
 
 /// What is aggregated. One request for the attributes of all scalar variables; more only when one of them is

@@ -184,7 +184,7 @@ impl Entries {
 }
 
 impl Texts {
-    /// The text of an entry; `None` when it is missing (cfa.md 4.3).
+    /// The text of an entry; `None` when it is missing (docs/spec/cfa.md 4.3).
     ///
     /// # Errors
     /// `Malformed` when it is no text.

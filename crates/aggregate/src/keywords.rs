@@ -1,4 +1,4 @@
-//! What `aggregated_data` says, and which convention says it so (cfa.md 1.3).
+//! What `aggregated_data` says, and which convention says it so (docs/spec/cfa.md 1.3).
 use ncirrus_layout::{Error, Result};
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub(crate) fn has_scheme(name: &str) -> bool {
         && scheme.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char))
 }
 
-/// A name below the base that a CFA-0.4 or 0.5 description has (cfa.md 2.2).
+/// A name below the base that a CFA-0.4 or 0.5 description has (docs/spec/cfa.md 2.2).
 pub(crate) fn join(base: Option<&str>, name: &str) -> String {
     match base.filter(|base| !base.is_empty()) {
         Some(base) if !has_scheme(name) && !name.starts_with('/') => {
@@ -83,7 +83,7 @@ pub(crate) fn join(base: Option<&str>, name: &str) -> String {
     }
 }
 
-/// Refuses formats of sub-arrays that are not netCDF (cfa.md 2.3, 4.1).
+/// Refuses formats of sub-arrays that are not netCDF (docs/spec/cfa.md 2.3, 4.1).
 ///
 /// # Errors
 /// `Unsupported` with the format.

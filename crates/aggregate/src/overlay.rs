@@ -105,7 +105,7 @@ fn rules(attributes: Attributes, scheme: &Scheme, choices: &Choices) -> Fragment
     FragmentRules { attributes, packing, absent, is_strict: !choices.lenient }
 }
 
-/// What missing elements hold: `_FillValue`, else `missing_value`, else the default of the type (cfa.md 6.5).
+/// What missing elements hold: `_FillValue`, else `missing_value`, else the default of the type (docs/spec/cfa.md 6.5).
 fn missing_value(attributes: &Attributes, ty: TypeRef, fill: Option<Values>) -> Result<Values> {
     let named = |name: &str| attributes.find(name).map(|attribute| attribute.values.slice(0..1));
     let own = ["_FillValue", "missing_value"].into_iter().filter_map(named);
@@ -118,8 +118,8 @@ fn missing_value(attributes: &Attributes, ty: TypeRef, fill: Option<Values>) -> 
     value.ok_or_else(|| Error::unsupported("aggregated data of a type without a fill value"))
 }
 
-/// Lengths that aggregated variables give to dimensions that nobody wrote (cfa.md 5.2); an error where the description
-/// that should tell is broken.
+/// Lengths that aggregated variables give to dimensions that nobody wrote (docs/spec/cfa.md 5.2); an error where the
+/// description that should tell is broken.
 fn unwritten(view: &dyn View, inner: &Inner, all: &[Result<Prepared>]) -> Step<Vec<Result<Lengths>>> {
     join_each(all, |prepared| {
         let Ok(prepared) = prepared else { return Ok(Vec::new()) };
@@ -177,7 +177,7 @@ impl Overlay<'_> {
         }
     }
 
-    /// Tells of variables that should be scalars (cfa.md 5.1), and what their elements, all missing, hold.
+    /// Tells of variables that should be scalars (docs/spec/cfa.md 5.1), and what their elements, all missing, hold.
     fn misshapen(&mut self, found: &[(VarId, Attributes)]) -> HashMap<VarId, Values> {
         let mut fills = HashMap::new();
         for (id, attributes) in found {

@@ -1,4 +1,4 @@
-//! How fragments are described in a master, for each convention (`cfa.md` 2.5, 3.1, 4.5, 5.3).
+//! How fragments are described in a master, for each convention (docs/spec/cfa.md 2.5, 3.1, 4.5, 5.3).
 mod describer;
 mod group;
 mod json;
@@ -31,7 +31,7 @@ pub enum Convention {
 pub struct Form {
     /// By which convention.
     pub convention: Convention,
-    /// In the way that the most other readers understand (`cfa.md` 2.6, 3.2, 5.4).
+    /// In the way that the most other readers understand (docs/spec/cfa.md 2.6, 3.2, 5.4).
     pub compat: bool,
     /// Whether the master is netCDF-3: text instead of strings, no groups.
     pub is_classic: bool,
@@ -77,7 +77,8 @@ impl Convention {
         self != Self::Cf113
     }
 
-    /// Whether a packed variable is described as it is unpacked: the fragments' own attributes tell how (`cfa.md` 5.1).
+    /// Whether a packed variable is described as it is unpacked: the fragments' own attributes tell how
+    /// (docs/spec/cfa.md 5.1).
     pub fn is_unpacked(self) -> bool {
         matches!(self, Self::Cf113 | Self::Cfa06)
     }

@@ -1,4 +1,4 @@
-//! Attributes: `name = values` with a suffix for the type (nczarr.md 12.2).
+//! Attributes: `name = values` with a suffix for the type (docs/spec/nczarr.md 12.2).
 use crate::Options;
 use crate::cell::CellWriter;
 use crate::declare::type_name;

@@ -1,4 +1,4 @@
-//! One value of any type, as it stands among data and in attributes of user-defined types (nczarr.md 12.2).
+//! One value of any type, as it stands among data and in attributes of user-defined types (docs/spec/nczarr.md 12.2).
 use crate::Options;
 use crate::number::{write_double, write_float, write_integer};
 use crate::text::{self, VerticalTab};

@@ -1,4 +1,4 @@
-//! The `C_format` attribute: a `printf` format for a variable's data (nczarr.md 12.2).
+//! The `C_format` attribute: a `printf` format for a variable's data (docs/spec/nczarr.md 12.2).
 use crate::Options;
 use crate::number::{c_general, c_scientific};
 use ncirrus_model::{Atomic, TypeRef, Values, Variable};

@@ -1,4 +1,4 @@
-//! The data of one variable (nczarr.md 12.1 to 12.3).
+//! The data of one variable (docs/spec/nczarr.md 12.1 to 12.3).
 //!
 //! Values arrive in blocks that follow each other in row-major order ([`blocks`]); [`rows`] lays them out in rows,
 //! braces and lines without knowing where a block ends.

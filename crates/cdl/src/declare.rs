@@ -1,4 +1,4 @@
-//! Declarations: types, dimensions, variables (nczarr.md 12.1).
+//! Declarations: types, dimensions, variables (docs/spec/nczarr.md 12.1).
 use crate::name::{dimension_reference, escape_name};
 use crate::out::Out;
 use ncirrus_model::{

@@ -1,4 +1,4 @@
-//! Line wrapping (nczarr.md 12.3).
+//! Line wrapping (docs/spec/nczarr.md 12.3).
 //!
 //! The reference counts columns in one place for the whole print, and some parts of the text do not reset the count:
 //! the values of compound and vlen attributes wrap where the count happens to stand. So there is one [`Line`] too.

@@ -1,4 +1,4 @@
-//! Names in CDL (nczarr.md 12.2).
+//! Names in CDL (docs/spec/nczarr.md 12.2).
 use ncirrus_model::{DimId, GroupId, Model};
 
 /// A name as CDL writes it: a leading digit and special characters behind a backslash, control characters as `\%xx`.
@@ -31,7 +31,8 @@ pub(crate) fn is_section_keyword(name: &str) -> bool {
     matches!(name, "types" | "dimensions" | "variables" | "data" | "group")
 }
 
-/// How a variable of `group` refers to a dimension: by simple name when that means it, else by path (nczarr.md 12.1).
+/// How a variable of `group` refers to a dimension: by simple name when that means it, else by path
+/// (docs/spec/nczarr.md 12.1).
 pub(crate) fn dimension_reference(model: &Model, group: GroupId, dim: DimId) -> String {
     let name = model.dimension(dim).map(|dimension| dimension.name.as_str()).unwrap_or_default();
     if model.visible_dimension(group, name) == Some(dim) {

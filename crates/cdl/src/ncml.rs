@@ -1,4 +1,4 @@
-//! The header of a classic dataset as NcML (`-x`; nczarr.md 12.4).
+//! The header of a classic dataset as NcML (`-x`; docs/spec/nczarr.md 12.4).
 use crate::number::{write_attribute_number, write_integer};
 use crate::out::Out;
 use crate::{CdlError, DataChoice, Options, text};

@@ -3,14 +3,14 @@ mod decimal;
 
 use decimal::Decimal;
 
-/// A float as `%.{digits}g` writes it, but `NaNf` and `Infinityf` for what is not finite (nczarr.md 12.2).
+/// A float as `%.{digits}g` writes it, but `NaNf` and `Infinityf` for what is not finite (docs/spec/nczarr.md 12.2).
 pub fn format_float(value: f32, digits: usize) -> String {
     let mut out = Vec::new();
     write_float(&mut out, value, digits);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// A double as `%.{digits}g` writes it, but `NaN` and `Infinity` for what is not finite (nczarr.md 12.2).
+/// A double as `%.{digits}g` writes it, but `NaN` and `Infinity` for what is not finite (docs/spec/nczarr.md 12.2).
 pub fn format_double(value: f64, digits: usize) -> String {
     let mut out = Vec::new();
     write_double(&mut out, value, digits);

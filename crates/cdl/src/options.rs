@@ -1,4 +1,4 @@
-//! What is printed and how (nczarr.md 12.4).
+//! What is printed and how (docs/spec/nczarr.md 12.4).
 
 /// Choices of a print; the default prints everything as `ncdump` does without options.
 #[derive(Debug, Clone, PartialEq, Eq)]

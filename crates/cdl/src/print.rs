@@ -1,4 +1,4 @@
-//! The walk over the tree: each group's sections in `ncdump`'s order (nczarr.md 12.1).
+//! The walk over the tree: each group's sections in `ncdump`'s order (docs/spec/nczarr.md 12.1).
 use crate::attribute::Origin;
 use crate::name::escape_name;
 use crate::out::Out;
@@ -172,7 +172,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// The data section: also when no variable of the group is chosen (nczarr.md 12.1).
+    /// The data section: also when no variable of the group is chosen (docs/spec/nczarr.md 12.1).
     fn data(&mut self, group: GroupId, vars: &[VarId], indent: usize) -> Result<(), CdlError> {
         if !vars.is_empty() {
             self.out.blanks(indent);

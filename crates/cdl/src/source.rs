@@ -17,7 +17,8 @@ pub trait DataSource {
         32 << 20
     }
 
-    /// Storage properties as attributes, in `ncdump -s` order (nczarr.md 12.5), of a variable or of the root group.
+    /// Storage properties as attributes, in `ncdump -s` order (docs/spec/nczarr.md 12.5), of a variable or of the root
+    /// group.
     fn special(&mut self, node: NodeId) -> Vec<Attribute> {
         let _ = node;
         Vec::new()

@@ -1,4 +1,4 @@
-//! Text between double quotes (nczarr.md 12.2). Each kind of text has its own escapes.
+//! Text between double quotes (docs/spec/nczarr.md 12.2). Each kind of text has its own escapes.
 
 /// A text attribute: control characters as octal numbers, everything else as it is.
 ///

@@ -1,4 +1,4 @@
-//! Times as dates (`-t`, `-i`; nczarr.md 12.4): variables whose units say "X since Y".
+//! Times as dates (`-t`, `-i`; docs/spec/nczarr.md 12.4): variables whose units say "X since Y".
 mod calendar;
 mod moment;
 mod units;

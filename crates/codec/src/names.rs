@@ -73,7 +73,7 @@ pub fn translate(spec: &CodecSpec, to: CodecSpace, element: &Element) -> Result<
 }
 
 /// The codecs of a variable of that shape, with what follows from the shape and was not written down: netcdf-c codes
-/// szip chunks by the scanlines of the variable, and HDF5 by those of the chunk (`nczarr.md` 11.5).
+/// szip chunks by the scanlines of the variable, and HDF5 by those of the chunk (docs/spec/nczarr.md 11.5).
 pub fn with_shape(specs: &[CodecSpec], shape: &[u64]) -> Vec<CodecSpec> {
     specs.iter().map(|spec| with_scanline(spec, shape).unwrap_or_else(|| spec.clone())).collect()
 }
@@ -140,7 +140,8 @@ pub(crate) fn is_built_in(hdf5: u32) -> bool {
     TABLE.iter().any(|name| name.hdf5 == Some(hdf5) && name.decodes)
 }
 
-/// The parameters with those filled in that writers leave out, as numbers where writers put text (`nczarr.md` 11.2).
+/// The parameters with those filled in that writers leave out, as numbers where writers put text
+/// (docs/spec/nczarr.md 11.2).
 fn completed(described: &Described, element: &Element) -> Result<Map<String, Value>, CodecError> {
     let mut map = described.parameters.clone();
     let parameters = Parameters::new(described.name.label(), &described.parameters);
@@ -166,7 +167,8 @@ fn completed(described: &Described, element: &Element) -> Result<Map<String, Val
     Ok(map)
 }
 
-/// The element size that shuffle works with: the stored one is believed only when it says something (`nczarr.md` 11.3).
+/// The element size that shuffle works with: the stored one is believed only when it says something
+/// (docs/spec/nczarr.md 11.3).
 pub(crate) fn shuffle_size(parameters: &Parameters, element: &Element) -> Result<usize, CodecError> {
     let stored = parameters.size("elementsize")?.filter(|&size| size > 0);
     Ok(stored.or(element.byte_len).unwrap_or(1).max(1))

@@ -1,4 +1,4 @@
-//! Parameters as writers spell them: numbers, numeric strings, or nothing (`nczarr.md` 11.2).
+//! Parameters as writers spell them: numbers, numeric strings, or nothing (docs/spec/nczarr.md 11.2).
 use crate::CodecError;
 use serde_json::{Map, Value};
 

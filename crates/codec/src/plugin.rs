@@ -1,5 +1,5 @@
 //! Filters and codecs from shared libraries: HDF5's filter plugins, and netCDF's codec plugins that give them a name in
-//! Zarr (`nczarr.md` 11.9, 11.10).
+//! Zarr (docs/spec/nczarr.md 11.9, 11.10).
 //!
 //! Nothing is loaded until a filter is needed that is not built in, or the list is asked for. Then every library of the
 //! directories is loaded, which runs code of theirs: a library that crashes takes the process with it.

@@ -86,7 +86,7 @@ impl Bound {
         let elements = Elements::of(&source, model, ty, &shared.limits)?;
         let ground = match &source.layout {
             Layout::Grid { grid, edge, index, codecs } => {
-                // netcdf-c codes szip by the lines of the variable, not of the chunk (nczarr.md 11.5).
+                // netcdf-c codes szip by the lines of the variable, not of the chunk (docs/spec/nczarr.md 11.5).
                 let codecs = names::with_shape(codecs, &source.extent).into();
                 let (grid, index) = (grid.clone(), Arc::clone(index));
                 Ground::Chunks(Chunks::new(grid, *edge, index, codecs, elements.stored_len(), registry)?)
@@ -148,7 +148,7 @@ impl Bound {
         self.swapped_fill.is_some()
     }
 
-    /// Replaces the fill values that a writer stored in the wrong byte order (nczarr.md 4.4).
+    /// Replaces the fill values that a writer stored in the wrong byte order (docs/spec/nczarr.md 4.4).
     pub(crate) fn repair(&self, stored: &mut [u8]) {
         let Some((wrong, right)) = &self.swapped_fill else { return };
         for element in stored.chunks_exact_mut(wrong.len()) {

@@ -22,7 +22,7 @@ struct Mosaic {
 
 /// Variables put together from others may nest so deep.
 const MOSAIC_DEPTH: u32 = 16;
-/// Aggregations of aggregations may nest so deep (cfa.md 5.2).
+/// Aggregations of aggregations may nest so deep (docs/spec/cfa.md 5.2).
 const FRAGMENT_DEPTH: u32 = 8;
 
 impl Nesting {

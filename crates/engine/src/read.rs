@@ -52,7 +52,7 @@ pub struct Report {
     pub missing: Vec<Vec<u64>>,
     /// How many chunks were never written.
     pub missing_count: u64,
-    /// How many chunks have more bytes than their elements (nczarr.md 4.3); the surplus was ignored.
+    /// How many chunks have more bytes than their elements (docs/spec/nczarr.md 4.3); the surplus was ignored.
     pub surplus_count: u64,
     /// Fragments of aggregated variables that were not there and whose elements are missing values: the first few, or,
     /// with [`Missing::Report`] for absent fragments, all of them.

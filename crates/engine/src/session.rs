@@ -65,7 +65,7 @@ pub enum Missing {
     Report,
 }
 
-/// What reading a chunk that decodes to fewer bytes than its elements have does (nczarr.md 4.3).
+/// What reading a chunk that decodes to fewer bytes than its elements have does (docs/spec/nczarr.md 4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ShortChunks {
     /// The read fails.

@@ -1,4 +1,4 @@
-//! Version 2 B-trees (hdf5-netcdf4.md C.4), of links, attributes, heap objects, shared messages and chunks.
+//! Version 2 B-trees (docs/spec/hdf5-netcdf4.md C.4), of links, attributes, heap objects, shared messages and chunks.
 mod node;
 
 use self::node::Shape;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A tree of which the header is known.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    /// Type of the records (hdf5-netcdf4.md C.4).
+    /// Type of the records (docs/spec/hdf5-netcdf4.md C.4).
     pub(crate) kind: u8,
     /// Bytes of one record.
     pub(crate) record_len: usize,

@@ -1,4 +1,4 @@
-//! The checksum of HDF5 metadata: Jenkins' lookup3, "hashlittle", initial value 0 (hdf5-netcdf4.md A.6).
+//! The checksum of HDF5 metadata: Jenkins' lookup3, "hashlittle", initial value 0 (docs/spec/hdf5-netcdf4.md A.6).
 
 /// The checksum of `bytes`, also the hash of a link's or attribute's name.
 pub(crate) fn lookup3(bytes: &[u8]) -> u32 {

@@ -46,7 +46,7 @@ pub(crate) struct File {
     pub(crate) losses: Vec<Error>,
 }
 
-/// Where the table of shared messages is (hdf5-netcdf4.md B.6).
+/// Where the table of shared messages is (docs/spec/hdf5-netcdf4.md B.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SharedTable {
     pub(crate) addr: Addr,

@@ -1,4 +1,4 @@
-//! Links of groups, old and new, and following them (hdf5-netcdf4.md C.1, C.2).
+//! Links of groups, old and new, and following them (docs/spec/hdf5-netcdf4.md C.1, C.2).
 mod follow;
 mod links;
 
@@ -53,7 +53,7 @@ pub(crate) enum LinkTarget {
 mod tests;
 
 /// Start of the name of a dataset that is a variable named like a dimension without being its coordinate variable
-/// (hdf5-netcdf4.md H.4).
+/// (docs/spec/hdf5-netcdf4.md H.4).
 pub(crate) const NO_COORDINATE: &str = "_nc4_non_coord_";
 
 /// The name of the variable that a dataset is.

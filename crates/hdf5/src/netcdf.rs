@@ -1,4 +1,4 @@
-//! Groups, dimensions, types, variables and attributes as netCDF-4 has them (hdf5-netcdf4.md H); the driver.
+//! Groups, dimensions, types, variables and attributes as netCDF-4 has them (docs/spec/hdf5-netcdf4.md H); the driver.
 mod assemble;
 mod attribute;
 mod catalog;

@@ -1,4 +1,4 @@
-//! Object headers: the messages of a group, dataset or committed type (hdf5-netcdf4.md B).
+//! Object headers: the messages of a group, dataset or committed type (docs/spec/hdf5-netcdf4.md B).
 mod header;
 mod shared;
 
@@ -57,7 +57,7 @@ pub(crate) struct Resolved {
     pub(crate) committed: Option<Addr>,
 }
 
-/// Types of messages (hdf5-netcdf4.md B.5).
+/// Types of messages (docs/spec/hdf5-netcdf4.md B.5).
 pub(crate) mod kind {
     pub(crate) const DATASPACE: u16 = 0x01;
     pub(crate) const LINK_INFO: u16 = 0x02;

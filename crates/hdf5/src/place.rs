@@ -1,4 +1,5 @@
-//! Where a dataset's elements lie: layouts, filter pipelines, chunk indexes, virtual datasets (hdf5-netcdf4.md E, G.1).
+//! Where a dataset's elements lie: layouts, filter pipelines, chunk indexes, virtual datasets
+//! (docs/spec/hdf5-netcdf4.md E, G.1).
 mod chunk;
 mod dataset;
 mod external;

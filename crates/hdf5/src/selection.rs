@@ -1,4 +1,4 @@
-//! Serialised selections (hdf5-netcdf4.md E.7).
+//! Serialised selections (docs/spec/hdf5-netcdf4.md E.7).
 mod axis;
 mod set;
 mod text;

@@ -1,4 +1,5 @@
-//! Dataspaces, datatypes, fill values, attributes, and what stored elements mean (hdf5-netcdf4.md C.5, D, F.2, F.3).
+//! Dataspaces, datatypes, fill values, attributes, and what stored elements mean (docs/spec/hdf5-netcdf4.md C.5, D,
+//! F.2, F.3).
 mod attribute;
 #[cfg(test)]
 mod corpus;
@@ -173,7 +174,7 @@ pub(crate) struct Fill {
     pub(crate) never: bool,
 }
 
-/// What values of a datatype are in the data model (hdf5-netcdf4.md D.4).
+/// What values of a datatype are in the data model (docs/spec/hdf5-netcdf4.md D.4).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Native {
     /// An atomic type.

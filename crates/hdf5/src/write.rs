@@ -1,4 +1,4 @@
-//! Writing netCDF-4/HDF5: new files, and changes of files in place (hdf5-netcdf4.md I, J).
+//! Writing netCDF-4/HDF5: new files, and changes of files in place (docs/spec/hdf5-netcdf4.md I, J).
 //!
 //! - [`space`]: where new bytes go;
 //! - [`out`], [`message`], [`types`], [`value`], [`heap`], [`header`]: from the data model to bytes;

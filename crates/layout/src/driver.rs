@@ -79,7 +79,7 @@ pub struct OpenOptions {
     pub lenient: bool,
 }
 
-/// Which members of groups are looked for, where a dataset's metadata name them (`nczarr.md` 3.4).
+/// Which members of groups are looked for, where a dataset's metadata name them (docs/spec/nczarr.md 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Members {
     /// Named ones alone where looking for others takes a request per group, else all that are there.

@@ -3,7 +3,7 @@ use ncirrus_model::Attributes;
 use std::sync::Arc;
 
 /// A variable of another dataset that fills a tile of an aggregated variable, as the aggregation describes it
-/// (`cfa.md` 6). It is not opened before its values are wanted.
+/// (docs/spec/cfa.md 6). It is not opened before its values are wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fragment {
     /// Its place in the array of fragments, for messages.
@@ -17,7 +17,7 @@ pub struct Fragment {
     pub is_paired: bool,
     /// Shape that it has in its dataset, where the aggregation says so.
     pub shape: Option<Vec<u64>>,
-    /// How its axes lie in the tile; `None`: in order, where axes of one element may be lacking (`cfa.md` 6.4).
+    /// How its axes lie in the tile; `None`: in order, where axes of one element may be lacking (docs/spec/cfa.md 6.4).
     pub axes: Option<Vec<FragmentAxis>>,
     /// Units and calendar of its values, where the aggregation says so; else its own attributes tell.
     pub units: Option<FragmentUnits>,
@@ -104,7 +104,7 @@ pub struct FragmentRules {
     pub is_strict: bool,
 }
 
-/// How packed fragments and a packed aggregated variable go together (`cfa.md` 6.5).
+/// How packed fragments and a packed aggregated variable go together (docs/spec/cfa.md 6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FragmentPacking {
     /// Fragments are unpacked by their own attributes; the aggregated variable's packing applies to what comes out.
@@ -113,7 +113,7 @@ pub enum FragmentPacking {
     Same,
 }
 
-/// What a fragment does whose dataset is not there (`cfa.md` 6.6).
+/// What a fragment does whose dataset is not there (docs/spec/cfa.md 6.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FragmentAbsence {
     /// Its elements are missing, and that is reported.

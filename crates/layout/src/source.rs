@@ -20,7 +20,7 @@ pub struct Source {
     /// Follows references to variable-length data.
     pub resolver: Option<Arc<dyn Resolver>>,
     /// Treat elements that equal the byte-swapped fill value as fill: some writers store the fill of partly written
-    /// chunks in the machine's order whatever the declared one (`nczarr.md` 4.4).
+    /// chunks in the machine's order whatever the declared one (docs/spec/nczarr.md 4.4).
     pub swapped_fill: bool,
 }
 

@@ -65,9 +65,9 @@ pub enum SequenceItem {
     Bytes,
     /// Elements of a fixed type (read as vlen of it).
     Array(Box<StoredType>),
-    /// One value of the model's type in the packed form of `docs/formats/nczarr.md`: numbers little-endian, fields
-    /// without padding, a string as 4-byte length and bytes (length `u32::MAX` alone: null), a vlen as 4-byte count
-    /// and elements (all little-endian). The variable's type says what to expect.
+    /// One value of the model's type in the packed form of `docs/formats/zarr-writing.md`: numbers little-endian,
+    /// fields without padding, a string as 4-byte length and bytes (length `u32::MAX` alone: null), a vlen as 4-byte
+    /// count and elements (all little-endian). The variable's type says what to expect.
     Packed,
 }
 

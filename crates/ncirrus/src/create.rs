@@ -10,7 +10,7 @@ use ncirrus_store::{Clobber, Scheme, Shape, StoreOptions, Url, ZipLayout};
 use ncirrus_zarr::{self as zarr, ZarrWriter};
 use std::sync::Arc;
 
-/// The key of netCDF's files for what stands between the numbers of chunks' keys (`nczarr.md` 4.1).
+/// The key of netCDF's files for what stands between the numbers of chunks' keys (docs/spec/nczarr.md 4.1).
 const SEPARATOR: &str = "ZARR.DIMENSION_SEPARATOR";
 
 /// The kinds of dataset that can be written.
@@ -34,7 +34,7 @@ pub enum Kind {
     Zarr3,
 }
 
-/// Dialects of NCZarr: who shall read the dataset (`docs/formats/nczarr.md`).
+/// Dialects of NCZarr: who shall read the dataset (`docs/formats/zarr-writing.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// netCDF-C 4.9.3 and newer.
@@ -263,7 +263,7 @@ impl CreateOptions {
         })
     }
 
-    /// The kind by option, else by the URL's mode, else by the name's ending (`nczarr.md` 8.4, 8.5).
+    /// The kind by option, else by the URL's mode, else by the name's ending (docs/spec/nczarr.md 8.4, 8.5).
     fn kind_for(&self, url: &Url) -> Result<Kind> {
         if let Some(kind) = self.kind {
             return Ok(kind);

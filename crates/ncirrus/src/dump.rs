@@ -35,7 +35,7 @@ pub fn dump_ncml(dataset: &Dataset, out: &mut dyn Write, options: &Options) -> R
 }
 
 /// The model without what the reference passes over in silence: variables and attributes of types that netCDF does not
-/// have (`hdf5-netcdf4.md` D.4). An aggregated variable that cannot be read is a scalar to the reference.
+/// have (docs/spec/hdf5-netcdf4.md D.4). An aggregated variable that cannot be read is a scalar to the reference.
 fn listed(model: &Model, stored: &Model) -> Arc<Model> {
     let is_foreign = |fault: &Fault| fault.kind == FaultKind::Unsupported;
     let mut listed = model.clone();
@@ -104,7 +104,7 @@ impl DataSource for Printed<'_> {
 }
 
 impl Printed<'_> {
-    /// `nczarr.md` 12.5: provenance, superblock version, and the format.
+    /// docs/spec/nczarr.md 12.5: provenance, superblock version, and the format.
     fn special_of_root(&self) -> Vec<Attribute> {
         let mut special = Vec::new();
         let facts = self.dataset.facts();
@@ -130,7 +130,7 @@ fn superblock_version(stored: i32, by_netcdf: bool) -> i32 {
     if stored == 0 && !by_netcdf { 0 } else { stored.max(2) }
 }
 
-/// How a variable is stored, as attributes in the order of `nczarr.md` 12.5.
+/// How a variable is stored, as attributes in the order of docs/spec/nczarr.md 12.5.
 pub(crate) fn special_of_variable(variable: &Variable) -> Vec<Attribute> {
     let mut special = Vec::new();
     let storage = match &variable.storage {
@@ -230,7 +230,7 @@ pub(crate) fn codec_text(spec: &CodecSpec) -> Option<String> {
     }
 }
 
-/// JSON with the separators of `nczarr.md` 3.1: a blank after `:` and after `,` in objects, none in lists.
+/// JSON with the separators of docs/spec/nczarr.md 3.1: a blank after `:` and after `,` in objects, none in lists.
 fn json_text(value: &Value) -> String {
     match value {
         Value::Object(map) => {

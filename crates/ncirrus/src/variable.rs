@@ -126,7 +126,7 @@ impl Variable {
     }
 
     /// Quantizes the values that are written from now on, and records it in the attribute that netCDF-C uses
-    /// (hdf5-netcdf4.md G.4). A variable that has such an attribute already is quantized so.
+    /// (docs/spec/hdf5-netcdf4.md G.4). A variable that has such an attribute already is quantized so.
     ///
     /// # Errors
     /// `Invalid` for types other than float and double or more digits than they have; when the dataset is not open for

@@ -90,7 +90,8 @@ fn has_type(dataset: &Dataset, path: &str) -> Result<(), String> {
     model.type_at(path).map(|_| ()).ok_or_else(|| "there is no such type".to_owned())
 }
 
-/// What stands before the name of a variable that has the name of a dimension which it does not describe (H.4).
+/// What stands before the name of a variable that has the name of a dimension which it does not describe
+/// (docs/spec/hdf5-netcdf4.md H.4).
 pub(crate) const NON_COORD: &str = "_nc4_non_coord_";
 
 /// Group and simple name of a path.

@@ -35,7 +35,8 @@ impl Case {
         }
     }
 
-    /// Whether the newest netCDF-C understands the dialect: it takes the first ones for plain Zarr (2.3).
+    /// Whether the newest netCDF-C understands the dialect: it takes the first ones for plain Zarr
+    /// (docs/spec/nczarr.md 2.3).
     fn is_known_to_reference(&self) -> bool {
         let before = ["nczarr-v1", "nczarr-v2-uppercase"].iter().any(|start| self.dialect.starts_with(start));
         !before && !self.id.starts_with("zipmap-4.8") && self.id != "nczarr_test/ref_oldformat-zip"
@@ -49,12 +50,12 @@ impl Case {
         self.dialect.starts_with("pure") || self.id.ends_with("-zarr")
     }
 
-    /// The text that an NCZarr dataset holds all of; plain Zarr loses some (5.5).
+    /// The text that an NCZarr dataset holds all of; plain Zarr loses some (docs/spec/nczarr.md 5.5).
     fn source(&self) -> Option<&Path> {
         self.source.as_deref().filter(|_| !self.is_plain())
     }
 
-    /// The text of which a plain Zarr dataset holds the characters as bytes (`nczarr.md` 3.12).
+    /// The text of which a plain Zarr dataset holds the characters as bytes (docs/spec/nczarr.md 3.12).
     fn plain_source(&self) -> Option<&Path> {
         self.source.as_deref().filter(|_| self.id.starts_with("pure-by-netcdf-4.9.0/"))
     }

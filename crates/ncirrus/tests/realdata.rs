@@ -106,7 +106,7 @@ fn equals_truth(dataset: &Dataset, truth: &Value) {
 }
 
 /// Plain Zarr has no unlimited dimensions and infers the types of attributes; the older dialects have no unlimited
-/// dimensions (`docs/formats/nczarr.md`).
+/// dimensions (`docs/formats/zarr-writing.md`).
 fn equals_truth_but_for_losses(dataset: &Dataset, truth: &Value, kind: Kind, dialect: Option<Dialect>) {
     // zarr-python's truth has no types of attributes, and does not show the fill value as one.
     let from_zarr = truth["format"].as_str().is_some_and(|format| format.starts_with("zarr"));

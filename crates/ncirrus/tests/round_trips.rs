@@ -10,7 +10,7 @@ use ncirrus::{
 use ncirrus_testkit::corpus::corpus;
 use std::path::Path;
 
-/// What a dialect cannot hold (`docs/formats/nczarr.md`).
+/// What a dialect cannot hold (`docs/formats/zarr-writing.md`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Loss {
     /// Unlimited dimensions become fixed.

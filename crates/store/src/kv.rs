@@ -1,4 +1,4 @@
-//! Datasets as maps from keys to bytes (`nczarr.md` 1.3 and chapter 10), over every store.
+//! Datasets as maps from keys to bytes (docs/spec/nczarr.md 1.3 and 10), over every store.
 //!
 //! Keys look like `/a/b/c`; the slash in front may be left out, and the root is `/`. A key is an object, which has
 //! content, or a prefix, which only is a parent.

@@ -1,7 +1,7 @@
 //! Objects that make a tree a Zarr dataset.
 use ncirrus_layout::ObjectId;
 
-/// Names of which a Zarr dataset has at least one at its root (`nczarr.md` 2.2).
+/// Names of which a Zarr dataset has at least one at its root (docs/spec/nczarr.md 2.2).
 pub(crate) const NAMES: [&str; 7] =
     ["zarr.json", ".zgroup", ".zarray", ".zattrs", ".nczarr", ".zdataset", ".zmetadata"];
 

@@ -125,7 +125,7 @@ impl Default for StoreOptions {
     }
 }
 
-/// How the entries of a new zip file are named (`nczarr.md` 10.2).
+/// How the entries of a new zip file are named (docs/spec/nczarr.md 10.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ZipLayout {
     /// Keys are names: what zarr-python reads.

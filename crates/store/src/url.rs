@@ -1,4 +1,4 @@
-//! Addresses of datasets: URLs with their fragments, and bare local paths (`nczarr.md` chapter 8).
+//! Addresses of datasets: URLs with their fragments, and bare local paths (docs/spec/nczarr.md 8).
 mod amazon;
 mod bucket;
 mod fragment;
@@ -195,7 +195,7 @@ impl Url {
         matches!(self.scheme, Scheme::Http | Scheme::Https)
     }
 
-    /// The bucket, when the dataset lies in an object store (`nczarr.md` 8.8).
+    /// The bucket, when the dataset lies in an object store (docs/spec/nczarr.md 8.8).
     ///
     /// # Errors
     /// `Invalid` when it should, but the URL names no bucket.
@@ -203,7 +203,7 @@ impl Url {
         Bucket::of(self)
     }
 
-    /// Name of the dataset as `ncdump` prints it (`nczarr.md` 8.9).
+    /// Name of the dataset as `ncdump` prints it (docs/spec/nczarr.md 8.9).
     pub fn name(&self) -> &str {
         dataset_name(&self.path)
     }
@@ -299,7 +299,7 @@ fn split_scheme(text: &str) -> Option<(&str, &str)> {
     (is_scheme && rest.starts_with(slashes)).then_some((scheme, rest))
 }
 
-/// The path in a file URL: absolute after three slashes or one, relative after two (`nczarr.md` 8.6).
+/// The path in a file URL: absolute after three slashes or one, relative after two (docs/spec/nczarr.md 8.6).
 fn file_path(rest: &str) -> &str {
     let path = rest.strip_prefix("//").unwrap_or(rest);
     let drive = path.strip_prefix('/').filter(|path| path.get(1..2) == Some(":") && cfg!(windows));

@@ -1,4 +1,4 @@
-//! Zip files (`nczarr.md` 10.2): read in any layout, written with stored entries.
+//! Zip files (docs/spec/nczarr.md 10.2): read in any layout, written with stored entries.
 mod directory;
 mod format;
 mod inflate;

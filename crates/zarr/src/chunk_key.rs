@@ -1,4 +1,4 @@
-//! Names of chunk objects (`nczarr.md` 4.1, 6.2; Zarr v3 core specification, "Chunk key encoding").
+//! Names of chunk objects (docs/spec/nczarr.md 4.1, 6.2; Zarr v3 core specification, "Chunk key encoding").
 use std::fmt::Write as _;
 
 /// What stands between the indices in a chunk's name.

@@ -1,4 +1,4 @@
-//! The dialects of Zarr and NCZarr (`nczarr.md` 2.1).
+//! The dialects of Zarr and NCZarr (docs/spec/nczarr.md 2.1).
 use std::fmt;
 
 /// Which program's conventions a store follows. Consolidated metadata go with any of them.
@@ -24,14 +24,14 @@ pub enum Dialect {
     Xarray,
     /// Zarr v3.
     V3,
-    /// Zarr v3 with the members of NCZarr's draft appendix (`nczarr.md` 6.3).
+    /// Zarr v3 with the members of NCZarr's draft appendix (docs/spec/nczarr.md 6.3).
     Nczarr3,
-    /// The draft of December 2018 (`nczarr.md` 7).
+    /// The draft of December 2018 (docs/spec/nczarr.md 7).
     Draft2018,
 }
 
 impl Dialect {
-    /// The identifier in table 2.1 of `nczarr.md`.
+    /// The identifier in the table of docs/spec/nczarr.md 2.1.
     pub fn id(self) -> &'static str {
         match self {
             Self::V1 => "V1",
@@ -62,7 +62,7 @@ impl Dialect {
         !matches!(self, Self::Plain | Self::PlainXarray | Self::Xarray | Self::V3)
     }
 
-    /// Whether `<U1` means one byte of text (`nczarr.md` 3.12).
+    /// Whether `<U1` means one byte of text (docs/spec/nczarr.md 3.12).
     pub fn has_one_byte_unicode(self) -> bool {
         matches!(self, Self::V1 | Self::V1Documented | Self::UpperCase | Self::UpperCaseXarray)
     }

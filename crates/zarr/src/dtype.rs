@@ -1,4 +1,4 @@
-//! Data types: between what metadata say, what is stored, and what the reader gets (`nczarr.md` 3.12, 6.2).
+//! Data types: between what metadata say, what is stored, and what the reader gets (docs/spec/nczarr.md 3.12, 6.2).
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType};
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind};
 use std::sync::Arc;

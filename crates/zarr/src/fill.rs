@@ -1,4 +1,4 @@
-//! Fill values as metadata spell them (`nczarr.md` 3.11, 6.2).
+//! Fill values as metadata spell them (docs/spec/nczarr.md 3.11, 6.2).
 use crate::json::Json;
 use crate::read::{base64, values};
 use ncirrus_layout::{ByteOrder, Error, Result, StoredField, StoredType};

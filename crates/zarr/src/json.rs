@@ -1,4 +1,4 @@
-//! JSON as it lies in stores: a lenient reader that keeps member order and the source text (`nczarr.md` 3.1).
+//! JSON as it lies in stores: a lenient reader that keeps member order and the source text (docs/spec/nczarr.md 3.1).
 use bytes::Bytes;
 use serde_json::Value;
 use std::fmt;
@@ -149,7 +149,7 @@ impl Json {
         if let Self::Number(number) = self { Some(number) } else { None }
     }
 
-    /// A size or count: an integer that fits 64 bits, also as a numeric string (`nczarr.md` 11.2).
+    /// A size or count: an integer that fits 64 bits, also as a numeric string (docs/spec/nczarr.md 11.2).
     pub(crate) fn as_u64(&self) -> Option<u64> {
         match self {
             Self::Number(number) => u64::try_from(number.as_i128()?).ok(),

@@ -1,7 +1,7 @@
 //! Zarr v2 and v3 and every dialect of NCZarr.
 //!
-//! Pure: everything is read through a view and written through a placer; the engine does the rest. Numbers such as
-//! `3.12` in comments are chapters of the NCZarr specification (`nczarr.md`) that the project follows.
+//! Pure: everything is read through a view and written through a placer; the engine does the rest. The
+//! specification is docs/spec/nczarr.md; comments name its sections.
 #![forbid(unsafe_code)]
 
 mod chunk_key;

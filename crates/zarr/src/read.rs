@@ -62,7 +62,7 @@ impl Driver for ZarrDriver {
     }
 }
 
-/// Reads all metadata objects. Round one asks for the two objects that may hold everything (`nczarr.md` 2.2).
+/// Reads all metadata objects. Round one asks for the two objects that may hold everything (docs/spec/nczarr.md 2.2).
 fn walk(view: &dyn View, root: &ObjectId, options: &OpenOptions) -> Step<Dataset> {
     let mut first = join([ZARR_JSON, ZMETADATA], |name| read_document(view, &root.child(name)))?.into_iter();
     let (zarr_json, zmetadata) = (first.next().flatten(), first.next().flatten());

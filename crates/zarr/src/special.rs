@@ -1,4 +1,4 @@
-//! Names of metadata objects and of attributes with a meaning of their own (`nczarr.md` 2.1, 3.4, 3.5, 3.14).
+//! Names of metadata objects and of attributes with a meaning of their own (docs/spec/nczarr.md 2.1, 3.4, 3.5, 3.14).
 
 /// Zarr v2: a group's marker object.
 pub(crate) const ZGROUP: &str = ".zgroup";
@@ -69,7 +69,7 @@ pub(crate) const SCALAR_DIMENSION: &str = "_scalar_";
 /// Start of the names of dimensions that nothing names; the size follows.
 pub(crate) const ANONYMOUS_PREFIX: &str = "_Anonymous_Dim_";
 
-/// What NCZarr has no word for, in a member of our own (`docs/formats/nczarr.md`).
+/// What NCZarr has no word for, in a member of our own (`docs/formats/zarr-writing.md`).
 pub(crate) const EXTENSION: &str = "_ncirrus";
 
 /// Whether the attribute holds metadata of NCZarr or xarray and is not shown as an attribute.
@@ -91,8 +91,8 @@ pub(crate) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
-/// Whether the attribute is answered by the library and never stored (`nczarr.md` 3.14): dropped when it is found in a
-/// store, rejected when it is to be written.
+/// Whether the attribute is answered by the library and never stored (docs/spec/nczarr.md 3.14): dropped when it is
+/// found in a store, rejected when it is to be written.
 pub(crate) fn is_virtual(name: &str) -> bool {
     const VIRTUAL: [&str; 11] = [
         "_IsNetcdf4",

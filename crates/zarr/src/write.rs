@@ -2,7 +2,7 @@
 //!
 //! A [`ZarrWriter`] holds the choices. Its placer derives two things from a model: how each variable's elements are
 //! stored (`plan`), and the metadata documents (`compose`); a commit puts the documents that changed, in the order
-//! that `docs/formats/nczarr.md` promises (`commit`).
+//! that `docs/formats/zarr-writing.md` promises (`commit`).
 use crate::{Dialect, ZarrDriver};
 use ncirrus_layout::{Error, ObjectId, Placer, Result, Step, View, Writing};
 use ncirrus_model::Model;
@@ -62,25 +62,28 @@ impl ZarrWriter {
         }
     }
 
-    /// Whether xarray's `_ARRAY_DIMENSIONS` (v3: `dimension_names`) are written (`nczarr.md` 3.15); default: yes.
+    /// Whether xarray's `_ARRAY_DIMENSIONS` (v3: `dimension_names`) are written (docs/spec/nczarr.md 3.15); default:
+    /// yes.
     #[must_use]
     pub fn array_dimensions(self, yes: bool) -> Self {
         Self { array_dimensions: yes, ..self }
     }
 
-    /// Whether consolidated metadata are written (3.16); default: yes. Updates keep what the dataset has.
+    /// Whether consolidated metadata are written (docs/spec/nczarr.md 3.16); default: yes. Updates keep what the
+    /// dataset has.
     #[must_use]
     pub fn consolidated(self, yes: bool) -> Self {
         Self { consolidated: yes, ..self }
     }
 
-    /// Whether indices in chunk names are separated by `/` instead of `.` (4.1); default: v2 no, v3 yes.
+    /// Whether indices in chunk names are separated by `/` instead of `.` (docs/spec/nczarr.md 4.1); default: v2 no, v3
+    /// yes.
     #[must_use]
     pub fn slash_in_chunk_names(self, yes: bool) -> Self {
         Self { slash: Some(yes), ..self }
     }
 
-    /// The whole text of `_NCProperties` (3.14), instead of one that names this library.
+    /// The whole text of `_NCProperties` (docs/spec/nczarr.md 3.14), instead of one that names this library.
     #[must_use]
     pub fn provenance(self, text: impl Into<String>) -> Self {
         Self { provenance: Some(text.into()), ..self }
@@ -99,7 +102,7 @@ impl ZarrWriter {
     }
 
     /// Stores the strings of the variable at that path in a fixed number of bytes, so that netCDF-C can read them.
-    /// Without it they have any length, unless `_nczarr_maxstrlen` says otherwise (3.12).
+    /// Without it they have any length, unless `_nczarr_maxstrlen` says otherwise (docs/spec/nczarr.md 3.12).
     #[must_use]
     pub fn string_length(mut self, path: impl Into<String>, length: FixedString) -> Self {
         self.string_lengths.insert(path.into(), length);

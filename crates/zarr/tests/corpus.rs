@@ -64,9 +64,10 @@ fn every_store_opens_and_every_variable_has_a_source_or_a_reason() {
 
 /// The reader whose dump tells how a store is to be read, or none where the reference reads it wrongly.
 fn reference(id: &str) -> Option<&'static str> {
-    // What the reference does differently and why this reader does not follow: it has no char in plain Zarr (3.12), lists
-    // of strings become text, mixed lists take the first type (5.4), `\u` is not decoded (3.1), scalars are lost (3.7),
-    // fill values are not shown (3.11), unlisted arrays and arrays at the root are not seen (3.4, 2.2), v2 wins over v3.
+    // What the reference does differently and why this reader does not follow: it has no char in plain Zarr, lists
+    // of strings become text, mixed lists take the first type, `\u` is not decoded, scalars are lost, fill values are
+    // not shown, unlisted arrays and arrays at the root are not seen, v2 wins over v3. In this order:
+    // docs/spec/nczarr.md 3.12, 5.4, 3.1, 3.7, 3.11, 3.4, 2.2.
     const DIFFERENT: [&str; 34] = [
         "a_g_huge2",
         "a_g_ls",
@@ -107,7 +108,7 @@ fn reference(id: &str) -> Option<&'static str> {
     match family {
         "nczarr-4.8.0" => Some("4.8.0"),
         "nczarr-4.8.1" => Some("4.8.1"),
-        // 4.9.0 types the quantize attribute, which has no type entry, as a byte (5.4).
+        // 4.9.0 types the quantize attribute, which has no type entry, as a byte (docs/spec/nczarr.md 5.4).
         "nczarr-4.9.0" => (name != "quantize").then_some("4.9.0"),
         "nczarr-4.9.2" => Some("4.9.2"),
         "separator-slash" => match name {

@@ -1,4 +1,4 @@
-//! Fragments of one value each (cfa.md 5.1).
+//! Fragments of one value each (docs/spec/cfa.md 5.1).
 use crate::entries::{Entries, Texts};
 use crate::subject::Subject;
 use crate::touched::Touched;

@@ -1,4 +1,4 @@
-//! Sizes of the fragments along each dimension (cfa.md 4.1, 5.1).
+//! Sizes of the fragments along each dimension (docs/spec/cfa.md 4.1, 5.1).
 use crate::cuts::Cuts;
 use crate::entries::Entries;
 use crate::subject::Subject;

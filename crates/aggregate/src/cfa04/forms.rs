@@ -44,7 +44,7 @@ impl Form {
     }
 }
 
-/// What the sub-array may be called: S3netCDF4 repeats the group of the variable in the dataset (cfa.md 3.3).
+/// What the sub-array may be called: S3netCDF4 repeats the group of the variable in the dataset (docs/spec/cfa.md 3.3).
 fn variables(text: &FormText, subject: &Subject) -> Result<(Vec<FragmentVariable>, Vec<FragmentVariable>)> {
     let Some(name) = text.ncvar.as_ref().filter(|name| !name.is_empty()) else {
         let number =

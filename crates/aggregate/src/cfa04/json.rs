@@ -1,4 +1,4 @@
-//! The text of a `cfa_array`, read once from its beginning to its end (cfa.md 2.2, 2.3).
+//! The text of a `cfa_array`, read once from its beginning to its end (docs/spec/cfa.md 2.2, 2.3).
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::Strings;
 use serde::Deserialize;

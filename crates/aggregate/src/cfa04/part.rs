@@ -1,4 +1,4 @@
-//! The text that selects elements of a sub-array (cfa.md 2.2).
+//! The text that selects elements of a sub-array (docs/spec/cfa.md 2.2).
 use ncirrus_layout::{Error, FragmentPart, Result};
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where partitions lie in the array (cfa.md 2.2, 2.3, 6.1).
+//! Where partitions lie in the array (docs/spec/cfa.md 2.2, 2.3, 6.1).
 use super::json::{FormText, Partitions};
 use crate::boxes::Boxes;
 use crate::cuts::Cuts;

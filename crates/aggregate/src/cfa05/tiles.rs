@@ -146,7 +146,7 @@ impl Tiles {
         Ok(Read { texts, format, location, shape: shape.pop(), index: index.pop() })
     }
 
-    /// Where a partition lies; `None` when it is not defined (cfa.md 3.2).
+    /// Where a partition lies; `None` when it is not defined (docs/spec/cfa.md 3.2).
     fn place(&self, read: &Read, entry: usize) -> Result<Option<Region>> {
         let rank = self.grid.len();
         let Some(location) = &read.location else { return Ok(Some(Region::all(&[]))) };
@@ -191,7 +191,7 @@ impl Tiles {
         (0..rank).map(|axis| u64::try_from(shape.integer(entry * rank + axis)?).ok()).collect()
     }
 
-    /// Checks that a partition is the one that it says it is (cfa.md 3.1).
+    /// Checks that a partition is the one that it says it is (docs/spec/cfa.md 3.1).
     fn check_index(&self, read: &Read, cell: &[u64], entry: usize) -> Result<()> {
         let Some(index) = read.index.as_ref().filter(|_| !self.subject.choices.lenient) else {
             return Ok(());

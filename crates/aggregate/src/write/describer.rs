@@ -87,7 +87,7 @@ impl<'a> Describer<'a> {
         if cells != fragments.cells.len() || fragments.sizes.iter().flatten().any(|size| *size == 0) {
             return Err(Error::invalid("the array of fragments has holes, or fragments of no elements"));
         }
-        // Names are listed with blanks between them (`cfa.md` 2.2, 4.2, 5.1).
+        // Names are listed with blanks between them (docs/spec/cfa.md 2.2, 4.2, 5.1).
         let names = self.dimension_names(dims);
         if let Some(name) = names.iter().find(|name| name.contains(char::is_whitespace)) {
             let message =
@@ -106,7 +106,7 @@ impl<'a> Describer<'a> {
         Ok(())
     }
 
-    /// S3netCDF4 fills what is missing by this attribute (`cfa.md` D11).
+    /// S3netCDF4 fills what is missing by this attribute (docs/spec/cfa.md D11).
     fn give_fill_value(&mut self, var: VarId) -> Result<()> {
         let ty = self.model.variable(var).map(|variable| variable.ty);
         if let Some(TypeRef::Atomic(atomic)) = ty
@@ -154,8 +154,8 @@ impl<'a> Describer<'a> {
         self.variable(home, stem, &dims, Values::Char(chars))
     }
 
-    /// A variable that describes fragments: one that is there already when it is the same in everything (`cfa.md`
-    /// P1), else a new one.
+    /// A variable that describes fragments: one that is there already when it is the same in everything
+    /// (docs/spec/cfa.md P1), else a new one.
     pub(super) fn variable(
         &mut self,
         home: GroupId,

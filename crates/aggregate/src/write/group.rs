@@ -1,4 +1,4 @@
-//! CFA-0.5: a group beside the variable, with the table of partitions (`cfa.md` 3.1).
+//! CFA-0.5: a group beside the variable, with the table of partitions (docs/spec/cfa.md 3.1).
 use super::{Describer, FragmentArray, FragmentCell};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, DimId, DimensionLen, Strings, Values, VarId, default_fill};
@@ -52,8 +52,8 @@ impl Describer<'_> {
     }
 }
 
-/// The name of the variable in the fragment: without its groups, which the fragment repeats (`cfa.md` 3.3), unless it
-/// would mean another one.
+/// The name of the variable in the fragment: without its groups, which the fragment repeats (docs/spec/cfa.md 3.3),
+/// unless it would mean another one.
 pub(super) fn ncvar(cell: &FragmentCell, is_whole: bool) -> String {
     let path = cell.variable.trim_start_matches('/');
     if is_whole { path.to_owned() } else { simple_name(path).to_owned() }

@@ -1,4 +1,4 @@
-//! CFA-0.4: JSON in an attribute, as S3netCDF4 writes it (`cfa.md` 2.5, 2.6).
+//! CFA-0.4: JSON in an attribute, as S3netCDF4 writes it (docs/spec/cfa.md 2.5, 2.6).
 use super::group::ncvar;
 use super::{Describer, FragmentArray, FragmentCell};
 use ncirrus_layout::{Error, Result};

@@ -1,4 +1,4 @@
-//! The new family: CF-1.13 and CFA-0.6, with terms that name variables (`cfa.md` 4.1, 4.5, 5.1, 5.3).
+//! The new family: CF-1.13 and CFA-0.6, with terms that name variables (docs/spec/cfa.md 4.1, 4.5, 5.1, 5.3).
 use super::{Convention, Describer, FragmentArray, FragmentCell};
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, DimId, GroupId, Strings, Values, VarId, default_fill};
@@ -131,8 +131,8 @@ fn common_or_each(fragments: &FragmentArray, text: impl Fn(&FragmentCell) -> Str
     }
 }
 
-/// The path of a variable as others understand it: without a slash in the root (`cfa.md` P8), and in groups too when
-/// that is asked for.
+/// The path of a variable as others understand it: without a slash in the root (docs/spec/cfa.md P8), and in groups too
+/// when that is asked for.
 fn identifier(path: &str, compat: bool) -> String {
     let relative = path.trim_start_matches('/');
     if compat || !relative.contains('/') { relative.to_owned() } else { format!("/{relative}") }

@@ -1,4 +1,4 @@
-//! Comments with indices (`-b`, `-f`; nczarr.md 12.4).
+//! Comments with indices (`-b`, `-f`; docs/spec/nczarr.md 12.4).
 use crate::IndexOrder;
 
 /// `v(0, 0-3)` or `v(1-4 ,1)`: the row that begins at the flat index `at`.

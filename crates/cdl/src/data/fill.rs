@@ -1,4 +1,4 @@
-//! Which cells print as `_` (nczarr.md 12.2, "Fill").
+//! Which cells print as `_` (docs/spec/nczarr.md 12.2, "Fill").
 use ncirrus_model::{Atomic, TypeRef, Values, Variable, default_fill};
 
 /// The value that prints as `_`, if any: the attribute `_FillValue` of the variable's own type, else the type's

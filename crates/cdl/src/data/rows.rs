@@ -1,4 +1,4 @@
-//! Rows, braces and lines of a variable's data (nczarr.md 12.1, 12.3).
+//! Rows, braces and lines of a variable's data (docs/spec/nczarr.md 12.1, 12.3).
 use super::{annotate, fill};
 use crate::cell::CellWriter;
 use crate::cformat::CFormat;

@@ -1,5 +1,5 @@
 //! Bitshuffle (HDF5 filter 32008): blocks of elements as planes of bits, which may be compressed one by one
-//! (`hdf5-netcdf4.md` G.3).
+//! (docs/spec/hdf5-netcdf4.md G.3).
 //!
 //! Compressed chunks begin with their decoded length (8 bytes) and that of a block (4), and every block with its
 //! encoded length (4), all big-endian. The last block is shorter, and what is left of less than 8 elements is kept as

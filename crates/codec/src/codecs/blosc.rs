@@ -1,4 +1,4 @@
-//! Blosc 1: a compressor behind a shuffle, in blocks that can be decoded one by one (`nczarr.md` 11.4).
+//! Blosc 1: a compressor behind a shuffle, in blocks that can be decoded one by one (docs/spec/nczarr.md 11.4).
 use super::block::Format;
 use super::blosc2::Blosc2;
 use super::blosc2::chunk::Chunk;

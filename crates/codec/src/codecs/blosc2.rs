@@ -1,4 +1,4 @@
-//! Blosc 2 (HDF5 filter 32026): frames of chunks of blocks (`hdf5-netcdf4.md` G.3).
+//! Blosc 2 (HDF5 filter 32026): frames of chunks of blocks (docs/spec/hdf5-netcdf4.md G.3).
 mod array;
 pub(crate) mod chunk;
 pub(crate) mod encode;

@@ -1,4 +1,4 @@
-//! `BloscLZ`, the compressor that Blosc brings along (`hdf5-netcdf4.md` G.3).
+//! `BloscLZ`, the compressor that Blosc brings along (docs/spec/hdf5-netcdf4.md G.3).
 //!
 //! A control byte below 32 announces that many bytes, and one, as they are; any other a piece of what is decoded
 //! already: its length, less two, in the upper three bits, its distance, less one, in the lower five and the next byte.

@@ -14,7 +14,7 @@ pub(crate) struct Checksum {
 /// How the sum is made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Algorithm {
-    /// HDF5's: sums of 16-bit big-endian words, modulo 65535 (filter 3; `nczarr.md` 11.3).
+    /// HDF5's: sums of 16-bit big-endian words, modulo 65535 (filter 3; docs/spec/nczarr.md 11.3).
     Fletcher32,
     /// That of gzip and zip.
     Crc32,

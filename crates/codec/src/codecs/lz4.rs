@@ -1,4 +1,4 @@
-//! LZ4 blocks, framed as numcodecs does or as the HDF5 filter does (`nczarr.md` 11.2).
+//! LZ4 blocks, framed as numcodecs does or as the HDF5 filter does (docs/spec/nczarr.md 11.2).
 use crate::CodecError;
 use crate::codec::{Codec, with_room};
 use crate::ffi::lz4_decode;

@@ -1,5 +1,5 @@
 //! N-bit packing (HDF5 filter 5): of every number only the bits that its type gives a meaning, highest first, one
-//! number after the other without gaps (`hdf5-netcdf4.md` G.2).
+//! number after the other without gaps (docs/spec/hdf5-netcdf4.md G.2).
 use crate::CodecError;
 use crate::bits::{BitWriter, Bits};
 use crate::codec::{Codec, with_room};

@@ -1,5 +1,5 @@
 //! Scale-offset packing (HDF5 filter 6): distances from the smallest value, in as few bits as they need, those of
-//! floats rounded to a number of decimal digits first (`hdf5-netcdf4.md` G.2).
+//! floats rounded to a number of decimal digits first (docs/spec/hdf5-netcdf4.md G.2).
 //!
 //! A chunk is the number of bits (4 bytes), the length of the smallest value (1 byte: 8), that value (8 bytes), nothing
 //! up to byte 21, and the packed distances, highest bit first. All ones stand for the fill value, if there is one.

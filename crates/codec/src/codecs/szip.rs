@@ -1,4 +1,4 @@
-//! szip (HDF5 filter 4; CCSDS 121.0-B, "Lossless Data Compression"; `nczarr.md` 11.5).
+//! szip (HDF5 filter 4; CCSDS 121.0-B, "Lossless Data Compression"; docs/spec/nczarr.md 11.5).
 //!
 //! A chunk is its decoded length in 4 bytes, little-endian, and a stream of bits, highest first. Each scanline is coded
 //! in blocks of pixels, every block with the coding option that suits it, and starts afresh from a reference pixel.
@@ -33,7 +33,7 @@ pub(crate) struct Szip {
     /// Samples in a scanline.
     scanline: usize,
     /// Whether that is only what HDF5 would choose for the chunk: netcdf-c goes by the variable's shape instead, and
-    /// does not store its choice in Zarr (`nczarr.md` 11.5).
+    /// does not store its choice in Zarr (docs/spec/nczarr.md 11.5).
     guessed: bool,
 }
 

@@ -1,5 +1,5 @@
 //! ZFP (HDF5 filter 32013): blocks of 4 numbers along every axis, transformed and coded bit plane by bit plane
-//! (P. Lindstrom, "Fixed-Rate Compressed Floating-Point Arrays", 2014; `hdf5-netcdf4.md` G.3).
+//! (P. Lindstrom, "Fixed-Rate Compressed Floating-Point Arrays", 2014; docs/spec/hdf5-netcdf4.md G.3).
 mod bits;
 mod block;
 mod encode;

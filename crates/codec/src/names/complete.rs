@@ -1,4 +1,5 @@
-//! The numbers that HDF5 and its filters add to those of the user when a dataset is created (`hdf5-netcdf4.md` G).
+//! The numbers that HDF5 and its filters add to those of the user when a dataset is created
+//! (docs/spec/hdf5-netcdf4.md G).
 use super::{Kind, describe, find};
 use crate::codecs::szip::usual_scanline;
 use crate::codecs::zfp::fitted;

@@ -1,4 +1,4 @@
-//! Parameters of HDF5 filters: vectors of unsigned numbers (`nczarr.md` 11.2, 11.4, 11.5).
+//! Parameters of HDF5 filters: vectors of unsigned numbers (docs/spec/nczarr.md 11.2, 11.4, 11.5).
 use super::{Described, Kind};
 use crate::CodecError;
 use crate::codecs::zfp;
@@ -25,7 +25,7 @@ pub(super) fn members(kind: Kind, parameters: &[u32]) -> Result<Map<String, Valu
         }
         Kind::Blosc => {
             put(2, "typesize");
-            // Once the revision is filled in, the length of the chunk stands in this place (`nczarr.md` 11.4).
+            // Once the revision is filled in, the length of the chunk stands in this place (docs/spec/nczarr.md 11.4).
             if parameters.first() == Some(&0) {
                 put(3, "blocksize");
             }

@@ -26,7 +26,7 @@ struct Parameter {
     source: Source,
 }
 
-/// How a parameter lies in 32-bit words; those of 64 bits take two, the lower first (`nczarr.md` 11.11).
+/// How a parameter lies in 32-bit words; those of 64 bits take two, the lower first (docs/spec/nczarr.md 11.11).
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Type {
     Unsigned,
@@ -239,7 +239,7 @@ impl Parameter {
     }
 
     fn put_value(&self, value: &Value, words: &mut Vec<u32>) -> Option<()> {
-        // Writers put numbers as text too (`nczarr.md` 11.2).
+        // Writers put numbers as text too (docs/spec/nczarr.md 11.2).
         let parsed = value.as_str().and_then(|text| serde_json::from_str(text.trim()).ok());
         let value = parsed.as_ref().unwrap_or(value);
         match self.ty {

@@ -1,4 +1,4 @@
-//! Where plugins are looked for (`nczarr.md` 9.1, 11.10).
+//! Where plugins are looked for (docs/spec/nczarr.md 9.1, 11.10).
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Foreign code: what shared libraries export, and calls into it (`nczarr.md` 11.9).
+//! Foreign code: what shared libraries export, and calls into it (docs/spec/nczarr.md 11.9).
 //!
 //! What is loaded stays loaded as long as the process runs: plugins start threads and register handlers of their own.
 mod abi;
@@ -100,8 +100,8 @@ const TYPE_FILTER: c_int = 0;
 const MOST_DEFAULTS: usize = 1024;
 
 fn getter(library: &Library, name: &CStr) -> Option<Getter> {
-    // SAFETY: the symbols with these names are functions of that form (`nczarr.md` 11.9); the copied pointer is used
-    // only while the library is loaded.
+    // SAFETY: the symbols with these names are functions of that form (docs/spec/nczarr.md 11.9); the copied pointer is
+    // used only while the library is loaded.
     unsafe { library.get::<Getter>(name.to_bytes_with_nul()) }.ok().map(|symbol| *symbol)
 }
 

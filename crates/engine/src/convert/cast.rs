@@ -1,4 +1,4 @@
-//! Casts between the numeric types with netCDF's range errors (`nczarr.md` 4.8).
+//! Casts between the numeric types with netCDF's range errors (docs/spec/nczarr.md 4.8).
 //!
 //! A value outside the range of the target is reported after everything was converted, as the C library does
 //! (`NC_ERANGE`). What then stands in its place is the C library's too, see [`Excess`]. A fraction is cut off; NaN to

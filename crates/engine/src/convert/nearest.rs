@@ -1,4 +1,4 @@
-//! Casts that round to the nearest value and keep apart what has no place in the target (`cfa.md` 6.5).
+//! Casts that round to the nearest value and keep apart what has no place in the target (docs/spec/cfa.md 6.5).
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{Atomic, Values};
 

@@ -1,5 +1,5 @@
-//! The packed form of one value of any type (docs/formats/nczarr.md, "packed form"): numbers little-endian, fields
-//! without padding, a string as length and bytes, a vlen as number of elements and elements.
+//! The packed form of one value of any type (docs/formats/zarr-writing.md, "packed form"): numbers little-endian,
+//! fields without padding, a string as length and bytes, a vlen as number of elements and elements.
 use super::sequence::{length, span};
 use super::{check_depth, kind_of, to_len, wrong_values};
 use ncirrus_layout::{Error, Result};

@@ -18,7 +18,7 @@ pub enum Quantize {
 }
 
 impl Quantize {
-    /// The attribute that records it (hdf5-netcdf4.md G.4).
+    /// The attribute that records it (docs/spec/hdf5-netcdf4.md G.4).
     pub fn attribute_name(self) -> &'static str {
         match self {
             Self::BitGroom(_) => "_QuantizeBitGroomNumberOfSignificantDigits",

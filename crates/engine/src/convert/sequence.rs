@@ -20,7 +20,7 @@ pub(super) fn decode(
                 return Err(unreadable(model, ty, item));
             }
             let mut strings = Strings::new();
-            // A text of one NUL is a null string (docs/formats/nczarr.md).
+            // A text of one NUL is a null string (docs/formats/zarr-writing.md).
             while let Some(text) = frames.next()? {
                 strings.push(Some(text).filter(|text| *text != [0]));
             }

@@ -71,7 +71,7 @@ impl Target {
             registry: registry.clone(),
             fill: fill.map_err(located)?,
             path: path.clone(),
-            // netcdf-c codes szip by the lines of the variable (nczarr.md 11.5), and is read so.
+            // netcdf-c codes szip by the lines of the variable (docs/spec/nczarr.md 11.5), and is read so.
             codecs: names::with_shape(&encoding.codecs, &model.shape(var)),
             care: Care::new(&encoding),
             encoding,

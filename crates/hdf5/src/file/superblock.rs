@@ -1,4 +1,4 @@
-//! The superblock and its extension (hdf5-netcdf4.md A).
+//! The superblock and its extension (docs/spec/hdf5-netcdf4.md A).
 mod extension;
 
 use super::{Addr, File, Ranks, Sizes};
@@ -8,7 +8,8 @@ use bytes::Bytes;
 use ncirrus_layout::{Blob, Error, ObjectId, Step, View, Want, join};
 use std::sync::Arc;
 
-/// Where the signature lies in the object, if it is an HDF5 file: at 0, 512, 1024 and so on (A.1).
+/// Where the signature lies in the object, if it is an HDF5 file: at 0, 512, 1024 and so on
+/// (docs/spec/hdf5-netcdf4.md A.1).
 pub(crate) fn find(view: &dyn View, object: &ObjectId) -> Step<Option<u64>> {
     match view.read(object, Want::Parse(0..FIRST_READ))? {
         Some(blob) => find_from(view, object, &blob),
@@ -94,7 +95,7 @@ impl Superblock {
         }
     }
 
-    /// Versions 0 and 1 (A.2).
+    /// Versions 0 and 1 (docs/spec/hdf5-netcdf4.md A.2).
     fn parse_old(cursor: &mut Cursor<'_>, version: u8) -> Result<Self, Error> {
         cursor.skip(4)?;
         let sizes = Sizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
@@ -116,7 +117,7 @@ impl Superblock {
         Ok(Self { version, sizes, ranks, flags: 0, base, end, root, driver, extension: None })
     }
 
-    /// Versions 2 and 3 (A.3).
+    /// Versions 2 and 3 (docs/spec/hdf5-netcdf4.md A.3).
     fn parse_new(cursor: &mut Cursor<'_>, version: u8) -> Result<Self, Error> {
         let sizes = Sizes { offsets: cursor.u8()?, lengths: cursor.u8()? };
         check_sizes(sizes)?;
@@ -133,7 +134,8 @@ impl Superblock {
         Ok(Self { version, sizes, ranks: Ranks::default(), flags, base, end, root, driver: None, extension })
     }
 
-    /// The file; the place where the signature was found is its base, whatever is stored (A.1).
+    /// The file; the place where the signature was found is its base, whatever is stored
+    /// (docs/spec/hdf5-netcdf4.md A.1).
     fn into_file(self, object: &ObjectId, first: &Blob, base: u64) -> (File, Parts) {
         let (mut warnings, mut losses) = (Vec::new(), Vec::new());
         let end = self.end.wrapping_sub(self.base.wrapping_sub(base));

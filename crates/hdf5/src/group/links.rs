@@ -61,7 +61,7 @@ pub(crate) fn link_name(body: &[u8], sizes: Sizes) -> Result<String, Error> {
     Ok(escaped(&message::parse(body, sizes)?.name))
 }
 
-/// The link info message (C.2).
+/// The link info message (docs/spec/hdf5-netcdf4.md C.2).
 #[derive(Debug)]
 struct LinkInfo {
     tracked: bool,

@@ -1,4 +1,4 @@
-//! The heap of links and attributes of new-style groups (hdf5-netcdf4.md C.3).
+//! The heap of links and attributes of new-style groups (docs/spec/hdf5-netcdf4.md C.3).
 mod block;
 mod header;
 mod huge;

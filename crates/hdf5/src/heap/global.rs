@@ -1,4 +1,4 @@
-//! The heap of variable-length data (hdf5-netcdf4.md F.1).
+//! The heap of variable-length data (docs/spec/hdf5-netcdf4.md F.1).
 use crate::cursor::Cursor;
 use crate::file::{Addr, File, Sizes};
 use bytes::Bytes;

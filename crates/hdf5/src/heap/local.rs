@@ -1,4 +1,4 @@
-//! The heap of names of an old-style group (hdf5-netcdf4.md C.1).
+//! The heap of names of an old-style group (docs/spec/hdf5-netcdf4.md C.1).
 use crate::cursor::Cursor;
 use crate::file::{Addr, File};
 use bytes::Bytes;

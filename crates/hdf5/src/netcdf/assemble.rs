@@ -1,4 +1,4 @@
-//! From the objects of a file to its model (hdf5-netcdf4.md H).
+//! From the objects of a file to its model (docs/spec/hdf5-netcdf4.md H).
 use super::catalog::Hdf5Catalog;
 use super::describe::{DatasetFacts, Facts, GroupFacts};
 use super::dimensions::{Axes, Dimensions, Scale, assign, lacks_scales};

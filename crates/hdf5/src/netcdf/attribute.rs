@@ -1,4 +1,4 @@
-//! What attributes hold (hdf5-netcdf4.md H.6).
+//! What attributes hold (docs/spec/hdf5-netcdf4.md H.6).
 use super::hidden::{self, Raw, is_hidden};
 use super::types::{Types, unwrap_arrays};
 use super::walk::Paths;

@@ -1,4 +1,4 @@
-//! Which dimensions there are, and which of them span each variable (hdf5-netcdf4.md H.2 to H.4, L).
+//! Which dimensions there are, and which of them span each variable (docs/spec/hdf5-netcdf4.md H.2 to H.4, L).
 use super::Key;
 use std::collections::HashMap;
 

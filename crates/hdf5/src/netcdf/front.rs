@@ -1,4 +1,5 @@
-//! How much of the front of a file holds all its metadata, for those that are arranged so (hdf5-netcdf4.md I.3).
+//! How much of the front of a file holds all its metadata, for those that are arranged so
+//! (docs/spec/hdf5-netcdf4.md I.3).
 use super::describe::{DatasetFacts, Facts, GroupFacts};
 use super::walk::Tree;
 use crate::file::{Addr, File};

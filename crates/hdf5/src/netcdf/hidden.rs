@@ -1,4 +1,5 @@
-//! What netCDF-4 keeps in attributes of its own, and which attributes it does not show (hdf5-netcdf4.md H.2, H.3, H.7).
+//! What netCDF-4 keeps in attributes of its own, and which attributes it does not show (docs/spec/hdf5-netcdf4.md H.2,
+//! H.3, H.7).
 use super::Key;
 use crate::object::ObjectRef;
 use crate::word::{Class, Dataspace, Padding, RawAttribute, object_references, values};

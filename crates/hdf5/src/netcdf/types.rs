@@ -1,4 +1,4 @@
-//! User-defined types: committed ones by address, others by structure (hdf5-netcdf4.md D.4, H.5).
+//! User-defined types: committed ones by address, others by structure (docs/spec/hdf5-netcdf4.md D.4, H.5).
 use super::Key;
 use crate::word::{Class, Datatype, EnumValue, Native, native};
 use ncirrus_layout::ObjectId;

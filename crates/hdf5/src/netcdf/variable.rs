@@ -1,4 +1,4 @@
-//! From a dataset to a variable (hdf5-netcdf4.md D.4, H.5).
+//! From a dataset to a variable (docs/spec/hdf5-netcdf4.md D.4, H.5).
 use super::describe::DatasetFacts;
 use crate::group::variable_name;
 use crate::place::{Arrangement, Dataset};

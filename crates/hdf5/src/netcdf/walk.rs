@@ -1,4 +1,5 @@
-//! Finding all objects of a file: the links of all groups of a level are asked for together (hdf5-netcdf4.md H.1).
+//! Finding all objects of a file: the links of all groups of a level are asked for together
+//! (docs/spec/hdf5-netcdf4.md H.1).
 use super::Key;
 use crate::file::{Addr, File};
 use crate::group::{Link, LinkTarget, follow, links};

@@ -1,4 +1,4 @@
-//! Object headers of both versions with all their continuations (hdf5-netcdf4.md B.1 to B.3).
+//! Object headers of both versions with all their continuations (docs/spec/hdf5-netcdf4.md B.1 to B.3).
 mod chunk;
 mod pieces;
 

@@ -1,4 +1,4 @@
-//! Messages that several objects share (hdf5-netcdf4.md B.4, B.6).
+//! Messages that several objects share (docs/spec/hdf5-netcdf4.md B.4, B.6).
 mod table;
 
 use super::{Message, Resolved, header_at, kind};

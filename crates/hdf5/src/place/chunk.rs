@@ -1,4 +1,4 @@
-//! Chunk indexes of every kind (hdf5-netcdf4.md E.4 to E.6).
+//! Chunk indexes of every kind (docs/spec/hdf5-netcdf4.md E.4 to E.6).
 mod array;
 mod btree1;
 mod btree2;
@@ -123,8 +123,8 @@ impl Chunks {
         Ok(Some(Stored { addr: Addr(addr), byte_len: None, mask: 0 }))
     }
 
-    /// Number of a chunk among all that there can be, in row-major order of the largest extents (E.4); `None` outside
-    /// of the present ones.
+    /// Number of a chunk among all that there can be, in row-major order of the largest extents
+    /// (docs/spec/hdf5-netcdf4.md E.4); `None` outside of the present ones.
     fn number(&self, cell: &[u64]) -> Result<Option<u64>> {
         self.number_along(0..self.shape.len(), cell)
     }

@@ -1,4 +1,4 @@
-//! Data in other files (hdf5-netcdf4.md E.8).
+//! Data in other files (docs/spec/hdf5-netcdf4.md E.8).
 use super::ExternalPart;
 use crate::cursor::{Cursor, all_ones, escaped};
 use crate::file::{File, Sizes};

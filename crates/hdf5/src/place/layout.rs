@@ -1,4 +1,4 @@
-//! Layout messages of versions 1 to 5 (hdf5-netcdf4.md E.1 to E.3).
+//! Layout messages of versions 1 to 5 (docs/spec/hdf5-netcdf4.md E.1 to E.3).
 use super::{Arrangement, IndexKind};
 use crate::cursor::Cursor;
 use crate::file::Sizes;

@@ -1,4 +1,4 @@
-//! Filter pipeline messages (hdf5-netcdf4.md G.1).
+//! Filter pipeline messages (docs/spec/hdf5-netcdf4.md G.1).
 use crate::cursor::Cursor;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::CodecSpec;

@@ -1,4 +1,4 @@
-//! Virtual datasets: which parts of which datasets make up a region (hdf5-netcdf4.md E.7).
+//! Virtual datasets: which parts of which datasets make up a region (docs/spec/hdf5-netcdf4.md E.7).
 mod block;
 mod cover;
 mod extent;

@@ -1,4 +1,4 @@
-//! Attributes, compact and dense (hdf5-netcdf4.md C.5).
+//! Attributes, compact and dense (docs/spec/hdf5-netcdf4.md C.5).
 use super::{Dataspace, Datatype};
 use crate::file::File;
 use crate::object::{Header, Message, ObjectRef, header, kind, resolve};

@@ -1,4 +1,4 @@
-//! Datatype messages of versions 1 to 5 (hdf5-netcdf4.md D.2).
+//! Datatype messages of versions 1 to 5 (docs/spec/hdf5-netcdf4.md D.2).
 use super::{Bits, Class, Datatype, Padding, ReferenceKind};
 use crate::cursor::Cursor;
 use crate::file::{File, Sizes};

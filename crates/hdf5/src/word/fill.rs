@@ -1,4 +1,4 @@
-//! Fill values of every version (hdf5-netcdf4.md D.3).
+//! Fill values of every version (docs/spec/hdf5-netcdf4.md D.3).
 use super::Fill;
 use crate::cursor::Cursor;
 use crate::object::{ObjectRef, header, kind, resolve};

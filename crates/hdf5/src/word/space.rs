@@ -1,4 +1,4 @@
-//! Dataspace messages (hdf5-netcdf4.md D.1).
+//! Dataspace messages (docs/spec/hdf5-netcdf4.md D.1).
 use super::Dataspace;
 use crate::cursor::{Cursor, all_ones};
 use crate::file::Sizes;

@@ -1,4 +1,4 @@
-//! What stored elements mean (hdf5-netcdf4.md D.2, D.4, F.2, F.3).
+//! What stored elements mean (docs/spec/hdf5-netcdf4.md D.2, D.4, F.2, F.3).
 use super::{Class, Datatype, Native};
 use crate::file::{Addr, File};
 use ncirrus_layout::{Error, Resolver, Result, Step, View};

@@ -1,5 +1,5 @@
 //! Attributes outside of the header: where one of them is longer than a message can be, all lie in a fractal heap, and
-//! B-trees lead to them by name and by number (hdf5-netcdf4.md C.5, D.4, F.3).
+//! B-trees lead to them by name and by number (docs/spec/hdf5-netcdf4.md C.5, D.4, F.3).
 //!
 //! Each is a huge object of the heap, in a place of its own; a tree is one leaf.
 use super::Patch;

@@ -1,4 +1,4 @@
-//! Changing the messages of a header that exists, of version 1 or 2, in place (hdf5-netcdf4.md J.1).
+//! Changing the messages of a header that exists, of version 1 or 2, in place (docs/spec/hdf5-netcdf4.md J.1).
 //!
 //! A header is a list of pieces. What changes in one piece alone is one write of that piece. Everything else goes the
 //! long way: as many messages as fit stay in the first piece, the others go to a new piece behind the end of the file,

@@ -1,4 +1,4 @@
-//! New object headers of version 2 (hdf5-netcdf4.md B.2, I.1).
+//! New object headers of version 2 (docs/spec/hdf5-netcdf4.md B.2, I.1).
 use super::out::Out;
 use bytes::Bytes;
 

@@ -1,4 +1,4 @@
-//! Global heap collections as they are written (hdf5-netcdf4.md F.1).
+//! Global heap collections as they are written (docs/spec/hdf5-netcdf4.md F.1).
 use super::Patch;
 use super::out::Out;
 use super::space::Space;

@@ -1,4 +1,4 @@
-//! Chunk indexes, built anew and changed (hdf5-netcdf4.md E.3 to E.6, I.4, J.3, J.4).
+//! Chunk indexes, built anew and changed (docs/spec/hdf5-netcdf4.md E.3 to E.6, I.4, J.3, J.4).
 //!
 //! A change is made in two steps: what it touches is read, which may stall; then new structures get their places.
 mod array;

@@ -1,4 +1,4 @@
-//! Bodies of messages as they are written (hdf5-netcdf4.md B.5, C.2, C.5, D, E, G.1, I.1).
+//! Bodies of messages as they are written (docs/spec/hdf5-netcdf4.md B.5, C.2, C.5, D, E, G.1, I.1).
 mod layout;
 
 pub(crate) use layout::layout;

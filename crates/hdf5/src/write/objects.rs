@@ -1,5 +1,5 @@
 //! The objects of a model: groups, datasets, dimension scales, committed types, with their references to each other
-//! (hdf5-netcdf4.md H, I.1).
+//! (docs/spec/hdf5-netcdf4.md H, I.1).
 //!
 //! A header's length does not depend on addresses, only its bytes do: all headers are drafted once to learn their
 //! lengths, placed, and drafted again with the addresses.

@@ -1,4 +1,4 @@
-//! Where written bytes go, and the order in which they become true (hdf5-netcdf4.md I.3, J.5).
+//! Where written bytes go, and the order in which they become true (docs/spec/hdf5-netcdf4.md I.3, J.5).
 mod chunking;
 mod create;
 mod form;

@@ -3,7 +3,7 @@ use crate::file::Addr;
 use std::collections::BTreeMap;
 
 /// Hands out places. Space that existed before the file was opened is never handed out: what seems unused may be listed
-/// as free by the file itself (hdf5-netcdf4.md J.6).
+/// as free by the file itself (docs/spec/hdf5-netcdf4.md J.6).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Space {
     /// Where the space began: what lies before was not handed out here.

@@ -1,4 +1,4 @@
-//! Datatypes for the types of the data model, and their messages (hdf5-netcdf4.md D.2, H.5, I.1).
+//! Datatypes for the types of the data model, and their messages (docs/spec/hdf5-netcdf4.md D.2, H.5, I.1).
 mod encode;
 
 pub(crate) use encode::encode_datatype;

@@ -1,4 +1,4 @@
-//! Changing files that exist (hdf5-netcdf4.md J).
+//! Changing files that exist (docs/spec/hdf5-netcdf4.md J).
 //!
 //! What is placed goes behind the end of the file, where no reader looks; a commit plans what leads readers there, and
 //! carries it out in an order in which the file is whole after every single write. Before that nothing that readers know

@@ -1,4 +1,4 @@
-//! Values as stored elements; those of variable length go to a heap (hdf5-netcdf4.md F.2, H.6).
+//! Values as stored elements; those of variable length go to a heap (docs/spec/hdf5-netcdf4.md F.2, H.6).
 mod number;
 
 use super::heap::HeapBuilder;

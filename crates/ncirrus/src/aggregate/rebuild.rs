@@ -1,4 +1,4 @@
-//! A master that was lost, made anew of its fragments (`cfa.md` 7.4).
+//! A master that was lost, made anew of its fragments (docs/spec/cfa.md 7.4).
 use super::Aggregation;
 use super::arrange::starts;
 use super::each::each;

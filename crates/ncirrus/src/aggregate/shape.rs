@@ -67,7 +67,7 @@ impl Template {
             let Some(variable) = model.variable(var) else { continue };
             let along: Vec<bool> = axes.iter().map(|axis| axis.is_of(variable)).collect();
             let stays = is_new && described_by_others(&model).contains(&var);
-            // Fragments are of atomic types (`cfa.md` 2.2, 5.1).
+            // Fragments are of atomic types (docs/spec/cfa.md 2.2, 5.1).
             let is_own = matches!(variable.ty, TypeRef::User(_));
             let role = if collected.contains(&var) {
                 Role::Collected

@@ -39,7 +39,7 @@ pub struct SplitOptions<'a> {
     pub steps: Option<&'a Steps<'a>>,
 }
 
-/// What S3netCDF4 and we take as the size of a fragment where none is given (`cfa.md` 7.3).
+/// What S3netCDF4 and we take as the size of a fragment where none is given (docs/spec/cfa.md 7.3).
 pub const DEFAULT_SIZE: u64 = 52_428_800;
 
 /// More fragments are a mistake: each is a file.
@@ -207,7 +207,7 @@ fn split_variables(model: &Model) -> Vec<VarId> {
     model.variables().into_iter().filter(|var| !stays.contains(var)).filter(is_split).collect()
 }
 
-/// Where fragments lie and what they are called (`cfa.md` 7.4).
+/// Where fragments lie and what they are called (docs/spec/cfa.md 7.4).
 pub(super) struct Names {
     pub(super) folder: String,
     base: String,
@@ -222,7 +222,7 @@ impl Names {
     pub(super) fn beside(target: &str, folder: Option<&str>) -> Self {
         let address = target.split(['#', '?']).next().unwrap_or_default().trim_end_matches('/');
         let name = address.get(folder_of(address).len()..).unwrap_or_default();
-        // The ending is cut off the name alone, not out of the folders' names (D25).
+        // The ending is cut off the name alone, not out of the folders' names (docs/spec/cfa.md D25).
         let base = [".nca", ".nc4", ".nc3", ".nc5", ".nc", ".zarr", ".zip"]
             .into_iter()
             .find_map(|ending| name.strip_suffix(ending))

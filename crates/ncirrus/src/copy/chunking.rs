@@ -1,4 +1,4 @@
-//! Chunk shapes by rule, in the grammar of nccopy's `-c` (`nczarr.md` 12.7).
+//! Chunk shapes by rule, in the grammar of nccopy's `-c` (docs/spec/nczarr.md 12.7).
 use crate::{Error, Result};
 use ncirrus_model::{Model, Storage, VarId};
 

@@ -1,4 +1,4 @@
-//! Filters and quantization by rule, in the grammar of nccopy's `-F` and beyond (`nczarr.md` 11.11).
+//! Filters and quantization by rule, in the grammar of nccopy's `-F` and beyond (docs/spec/nczarr.md 11.11).
 use crate::{CodecSpec, Error, Result};
 use ncirrus_codec::{Element, names};
 use ncirrus_engine::convert::Quantize;

@@ -22,26 +22,27 @@ const fn whole(case: &'static str, lines: &'static [&'static str]) -> Asked {
 const ROWS: &[&str] = &["\tint v(lat, lon) ;", "  0, 1, 2, 3,", "  4, 5, 6, 7,", "  8, _, 10, 11 ;"];
 
 const ASKED: [Asked; 24] = [
-    // 3.4: the older, shorter names of the members.
+    // docs/spec/nczarr.md 3.4: the older, shorter names of the members.
     whole("alternate-short-keys", ROWS),
-    // 3.5: the dimension references win over the names of xarray.
+    // docs/spec/nczarr.md 3.5: the dimension references win over the names of xarray.
     whole("arraydims-conflict", ROWS),
-    // 3.8.2: the byte order of an attribute's type means nothing.
+    // docs/spec/nczarr.md 3.8.2: the byte order of an attribute's type means nothing.
     whole("attrtype-be_i2", &["\t\tv:extra = 5s ;"]),
     whole("attrtype-le_i8", &["\t\tv:extra = 5LL ;"]),
     whole("attrtype-na_i1", &["\t\tv:extra = 5b ;"]),
     whole("attrtype-na_u1", &["\t\tv:extra = 5UB ;"]),
-    // 3.8.2: a type that is unknown or does not go with the value is inferred (5.4).
+    // docs/spec/nczarr.md 3.8.2: a type that is unknown or does not go with the value is inferred
+    // (docs/spec/nczarr.md 5.4).
     whole("attrtype-le_U1", &["\t\tv:extra = 5 ;"]),
     whole("attrtype-na_J0", &["\t\tv:extra = 5 ;"]),
     whole("attrtype-na_S1", &["\t\tv:extra = 5 ;"]),
     whole("attrtype-na_S3", &["\t\tv:extra = 5 ;"]),
     whole("attrtype-na_b1", &["\t\tv:extra = 5 ;"]),
-    // 3.9: numbers that are no JSON.
+    // docs/spec/nczarr.md 3.9: numbers that are no JSON.
     whole("bare-nan-inf", ROWS),
-    // 2.2: the third version is preferred; its root has no members.
+    // docs/spec/nczarr.md 2.2: the third version is preferred; its root has no members.
     whole("both-v2-v3", &["netcdf edge {", "}"]),
-    // 3.5: the shape is right, and the axis has an anonymous dimension.
+    // docs/spec/nczarr.md 3.5: the shape is right, and the axis has an anonymous dimension.
     Asked {
         case: "dim-mismatch",
         lines: &["\tlon = 9 ;", "\tfloat lon(_Anonymous_Dim_4) ;", "\tint v(lat, _Anonymous_Dim_4) ;"],
@@ -57,7 +58,8 @@ const ASKED: [Asked; 24] = [
         fault: None,
         warnings: &["/v: there is no dimension /nope"],
     },
-    // 4.3: what a chunk has too much is ignored, a missing one is all fill, a short one is an error.
+    // docs/spec/nczarr.md 4.3: what a chunk has too much is ignored, a missing one is all fill, a short one is an
+    // error.
     whole("long-chunk", ROWS),
     whole("missing-chunk", &["  _, _, _, _,", "  _, _, _, _ ;"]),
     Asked {
@@ -66,9 +68,9 @@ const ASKED: [Asked; 24] = [
         fault: Some(("/v", ErrorKind::Malformed, "the chunk has 20 bytes instead of 48", "v/0.0")),
         warnings: &[],
     },
-    // 2.2: without a superblock it is plain Zarr.
+    // docs/spec/nczarr.md 2.2: without a superblock it is plain Zarr.
     whole("no-zattrs", ROWS),
-    // 3.1: the first JSON value counts.
+    // docs/spec/nczarr.md 3.1: the first JSON value counts.
     Asked {
         case: "stale-tail",
         lines: &[
@@ -80,9 +82,9 @@ const ASKED: [Asked; 24] = [
         fault: None,
         warnings: &[],
     },
-    // 3.10: the source of a value that is no string.
+    // docs/spec/nczarr.md 3.10: the source of a value that is no string.
     whole("text-null", &["\t\tv:long_name = \"null\" ;"]),
-    // 3.4: an array that is not listed is shown, one that is missing is damaged.
+    // docs/spec/nczarr.md 3.4: an array that is not listed is shown, one that is missing is damaged.
     whole("unlisted-array", &["\tint v(lat, lon) ;", "\tint unlisted(lat, lon) ;"]),
     Asked {
         case: "var-no-zarray",
@@ -90,7 +92,7 @@ const ASKED: [Asked; 24] = [
         fault: Some(("/v", ErrorKind::NotFound, "the array is listed but has no .zarray", "v/.zarray")),
         warnings: &["the array is listed but has no .zarray"],
     },
-    // 3.5: without array information it is a plain array.
+    // docs/spec/nczarr.md 3.5: without array information it is a plain array.
     whole("var-no-zattrs", &["\tint v(_Anonymous_Dim_3, _Anonymous_Dim_4) ;", "  8, -1, 10, 11 ;"]),
 ];
 

@@ -28,7 +28,8 @@ fn name_in(cdl: &str) -> String {
     line.trim_start_matches("netcdf ").trim_end_matches(" {").replace('\\', "")
 }
 
-/// The reference cuts the chunk sizes of scalars off in the middle of the line; we have none (12.5).
+/// The reference cuts the chunk sizes of scalars off in the middle of the line; we have none
+/// (docs/spec/nczarr.md 12.5).
 fn whole_chunk_sizes(cdl: &str) -> String {
     const CUT: &str = ":_ChunkSizes = \t";
     let mut whole = cdl.to_owned();

@@ -29,7 +29,7 @@ fn variable_at(dataset: &Dataset, path: &str) -> Option<Variable> {
     found.or_else(|| dataset.variable(&format!("{}/{name}", group.trim_end_matches('/'))).ok())
 }
 
-/// A dataset that is no variable is a scale that says so (H.2).
+/// A dataset that is no variable is a scale that says so (docs/spec/hdf5-netcdf4.md H.2).
 fn is_dimension(dataset: &Dataset, path: &str, truth: &Value) -> Result<(), String> {
     let is_scale = ["CLASS", "NAME"].iter().all(|name| truth["attrs"].get(name).is_some());
     let model = dataset.model().unwrap();

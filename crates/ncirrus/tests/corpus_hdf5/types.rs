@@ -141,7 +141,7 @@ pub(crate) fn product(dims: &[u64]) -> usize {
     usize::try_from(dims.iter().product::<u64>()).unwrap()
 }
 
-/// Whether the model's type is what the datatype becomes (hdf5-netcdf4.md D.4).
+/// Whether the model's type is what the datatype becomes (docs/spec/hdf5-netcdf4.md D.4).
 pub(crate) fn matches(model: &Model, ours: TypeRef, ty: &Ty) -> bool {
     let atomic = |expected: Atomic| ours == TypeRef::Atomic(expected);
     let user = match ours {

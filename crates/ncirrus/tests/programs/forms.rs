@@ -1,4 +1,4 @@
-//! The kinds of dataset that programs make, and what they cannot hold (`docs/formats/nczarr.md`).
+//! The kinds of dataset that programs make, and what they cannot hold (`docs/formats/zarr-writing.md`).
 use super::oracle::Oracle;
 use ncirrus::{Atomic, CreateOptions, DefaultChunks, Dialect, Kind, Structures};
 use ncirrus_testkit::law::Random;

@@ -13,7 +13,7 @@ import zarr
 warnings.simplefilter("ignore")
 HDF5 = {"nc4", "nc4-again", "nc4c"}
 CLASSIC = {"nc3", "nc6", "nc5"}
-# What newer versions of netCDF-C make of the older dialects is another matter (docs/formats/nczarr.md).
+# What newer versions of netCDF-C make of the older dialects is another matter (docs/formats/zarr-writing.md).
 NCZARR = {"nczarr"}
 # netCDF4-python brings no plugin for LZ4; filters and names of Fletcher-32 are checked elsewhere.
 KNOWN = ("undefined filter encountered", "Fletcher32() takes no arguments", "'numcodecs.fletcher32'")
@@ -69,7 +69,7 @@ def by_h5py(file):
 
 
 def is_unknown_to_zarr(file):
-    """netCDF-C's types for text, which consolidated metadata spell otherwise (docs/formats/nczarr.md)."""
+    """netCDF-C's types for text, which consolidated metadata spell otherwise (docs/formats/zarr-writing.md)."""
     return not file["consolidated"] and any(var["type"] in ("char", "string") for var in file["vars"])
 
 

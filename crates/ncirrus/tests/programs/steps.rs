@@ -25,7 +25,8 @@ pub(crate) struct Program<'a> {
     names: usize,
     /// Whether consolidated metadata were asked for.
     pub(crate) consolidated: bool,
-    /// Names that are free only when what had them was synced away (`docs/formats/nczarr.md`, "Order of a commit").
+    /// Names that are free only when what had them was synced away (`docs/formats/zarr-writing.md`, "Order of a
+    /// commit").
     freed: Vec<String>,
     /// Whether the dataset was made by this handle and never closed.
     is_new: bool,

@@ -1,4 +1,4 @@
-//! Profiles in Amazon's configuration files (`nczarr.md` 9.6), with the syntax that Amazon's tools have.
+//! Profiles in Amazon's configuration files (docs/spec/nczarr.md 9.6), with the syntax that Amazon's tools have.
 #[cfg(test)]
 mod tests;
 

@@ -1,4 +1,4 @@
-//! netCDF's own configuration files (`nczarr.md` 9.1, 9.2).
+//! netCDF's own configuration files (docs/spec/nczarr.md 9.1, 9.2).
 use super::{Key, Origin, Settings};
 use crate::Url;
 use crate::url::Bucket;

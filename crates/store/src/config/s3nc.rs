@@ -1,4 +1,4 @@
-//! The configuration file of S3netCDF4 (`cfa.md` 7.9).
+//! The configuration file of S3netCDF4 (docs/spec/cfa.md 7.9).
 use super::host::{Host, Transfer};
 use super::{Key, Origin, Settings};
 use serde_json::{Map, Value as Json};

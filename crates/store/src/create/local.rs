@@ -33,7 +33,7 @@ pub(super) fn create_tree(
 }
 
 /// Whether the place is free, or may become so. Only datasets, empty directories and files are replaced: a slip of the
-/// pen must not remove a home directory (`nczarr.md` 10.1).
+/// pen must not remove a home directory (docs/spec/nczarr.md 10.1).
 fn check(target: &Path, clobber: Clobber) -> Result<()> {
     let metadata = match fs::symlink_metadata(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

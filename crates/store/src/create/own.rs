@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// Names of the objects that describe arrays.
 const OF_ARRAYS: [&str; 5] = [".zarray", "zarr.json", ".nczvar", ".nczarray", ".zattrs"];
-/// Names of the other objects with metadata (`nczarr.md` 2.2, 7).
+/// Names of the other objects with metadata (docs/spec/nczarr.md 2.2, 7).
 const OF_GROUPS: [&str; 12] = [
     ".zgroup",
     ".zmetadata",

@@ -1,4 +1,4 @@
-//! What may come of an operation, with the numeric codes of `nczarr.md` 10.6.
+//! What may come of an operation, with the numeric codes of docs/spec/nczarr.md 10.6.
 use ncirrus_layout::{Error, ErrorKind, ObjectId};
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Hosts of Amazon S3: forms 1 to 4 of `nczarr.md` 8.8, dual-stack, China's, and the old ones with a dash.
+//! Hosts of Amazon S3: forms 1 to 4 of docs/spec/nczarr.md 8.8, dual-stack, China's, and the old ones with a dash.
 
 /// What a host of Amazon says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Datasets in object stores: the many forms of their URLs (`nczarr.md` 8.8).
+//! Datasets in object stores: the many forms of their URLs (docs/spec/nczarr.md 8.8).
 use super::{Scheme, Url, amazon};
 use ncirrus_layout::{Error, Result};
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! What stands after `#` (`nczarr.md` 8.1, 8.3, 8.7).
+//! What stands after `#` (docs/spec/nczarr.md 8.1, 8.3, 8.7).
 use super::Modes;
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub struct Fragment {
     pub(super) entries: Vec<(String, String)>,
 }
 
-/// Keys without value that are rewritten to mode words (`nczarr.md` 8.3, 8.7).
+/// Keys without value that are rewritten to mode words (docs/spec/nczarr.md 8.3, 8.7).
 const MACROS: [(&str, &[&str]); 8] = [
     ("zarr", &["nczarr", "zarr"]),
     ("dap2", &["dap2"]),
@@ -66,12 +66,12 @@ impl Fragment {
         self.entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
-    /// The profile of Amazon's files that the address names, and the key that names it (`nczarr.md` 9.4).
+    /// The profile of Amazon's files that the address names, and the key that names it (docs/spec/nczarr.md 9.4).
     pub fn profile(&self) -> Option<(&'static str, &str)> {
         self.first(&["aws.profile", "awsprofile", "aws_profile"])
     }
 
-    /// The region that the address names (`nczarr.md` 9.5).
+    /// The region that the address names (docs/spec/nczarr.md 9.5).
     pub fn region(&self) -> Option<&str> {
         self.first(&["aws.region", "awsregion", "aws_region"]).map(|(_, region)| region)
     }

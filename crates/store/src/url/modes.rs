@@ -1,4 +1,4 @@
-//! Mode words and what follows from them (`nczarr.md` 8.4).
+//! Mode words and what follows from them (docs/spec/nczarr.md 8.4).
 
 /// The mode words of an address, after all inferences, in the order in which they came up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Modes {
         self.0.iter().map(String::as_str)
     }
 
-    /// The first word that chooses an implementation (`nczarr.md` 8.5).
+    /// The first word that chooses an implementation (docs/spec/nczarr.md 8.5).
     pub fn implementation(&self) -> Option<&str> {
         self.iter().find(|word| IMPLEMENTATIONS.contains(word) || is_user_defined(word))
     }

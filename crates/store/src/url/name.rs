@@ -1,4 +1,4 @@
-//! The name of a dataset (`nczarr.md` 8.9).
+//! The name of a dataset (docs/spec/nczarr.md 8.9).
 
 /// The name of a dataset: the last segment of its path without its last extension; empty after a trailing slash.
 ///

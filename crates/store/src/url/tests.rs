@@ -1,4 +1,4 @@
-//! The tables of `nczarr.md` 8.
+//! The tables of docs/spec/nczarr.md 8.
 use super::*;
 use proptest::prelude::*;
 use rstest::rstest;

@@ -57,8 +57,8 @@ impl Directory {
         Ok(found)
     }
 
-    /// The shallowest prefix that has a marker of a Zarr dataset (`nczarr.md` 10.2); else the only entry, so that a
-    /// driver can look at it; else the root.
+    /// The shallowest prefix that has a marker of a Zarr dataset (docs/spec/nczarr.md 10.2); else the only entry, so
+    /// that a driver can look at it; else the root.
     pub(super) fn root_prefix(&self) -> String {
         let prefixes = self.entries.iter().filter_map(|(key, _)| {
             let (prefix, name) = key.rsplit_once('/').unwrap_or(("", key));

@@ -61,7 +61,7 @@ impl Slot {
 
 impl ZipWriterStore {
     /// Starts a zip file in an existing file, which is emptied. With a top folder everything is to be put below it, and
-    /// each folder gets an entry of its own: the layout of netcdf-c (`nczarr.md` 10.2).
+    /// each folder gets an entry of its own: the layout of netcdf-c (docs/spec/nczarr.md 10.2).
     ///
     /// # Errors
     /// `Denied`, `Io`, `Invalid` for a top folder that is no plain name.

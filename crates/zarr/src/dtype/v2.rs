@@ -1,4 +1,4 @@
-//! Zarr v2 data types: NumPy's array protocol strings and lists of fields (`nczarr.md` 3.12).
+//! Zarr v2 data types: NumPy's array protocol strings and lists of fields (docs/spec/nczarr.md 3.12).
 use super::{DataType, Shown, TimeUnit, integer_type, stored_number};
 use crate::json::Json;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};

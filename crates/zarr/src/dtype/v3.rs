@@ -1,4 +1,4 @@
-//! Zarr v3 data types: core names, `r<bits>` and extension objects (`nczarr.md` 6.2).
+//! Zarr v3 data types: core names, `r<bits>` and extension objects (docs/spec/nczarr.md 6.2).
 use super::{DataType, TimeUnit, integer_type, stored_number, v2};
 use crate::json::Json;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredType, TextEncoding};

@@ -1,10 +1,10 @@
-//! The lenient parser: what the reference and other writers produced, strict or not (`nczarr.md` 3.1).
+//! The lenient parser: what the reference and other writers produced, strict or not (docs/spec/nczarr.md 3.1).
 use super::{Array, Json, Number, Object, Text};
 use bytes::Bytes;
 use ncirrus_layout::{Error, Limits, Result};
 use std::collections::HashMap;
 
-/// Parses the first value of a document; what follows it is ignored (`nczarr.md` 13, Q1).
+/// Parses the first value of a document; what follows it is ignored (docs/spec/nczarr.md 13, Q1).
 ///
 /// # Errors
 /// `Malformed` with the offset; `Limit` when the document is too long, too deep or has too many entries.

@@ -148,7 +148,7 @@ impl Assembly<'_> {
         Ok(())
     }
 
-    /// A type of the 2018 draft (`nczarr.md` 7): NumPy's spelling, or a base type with constants.
+    /// A type of the 2018 draft (docs/spec/nczarr.md 7): NumPy's spelling, or a base type with constants.
     fn draft_type(&mut self, group: GroupId, name: &str, json: &Json) -> Result<()> {
         let spelling = json.member("basetype").unwrap_or(json);
         let (data_type, _) = crate::dtype::v2::parse(spelling, &[], self.rules)?;

@@ -1,5 +1,5 @@
-//! Attributes as the reader gets them: typed by whichever dictionary there is, inferred otherwise (`nczarr.md` 3.8,
-//! 3.10, 3.14, 5.4).
+//! Attributes as the reader gets them: typed by whichever dictionary there is, inferred otherwise
+//! (docs/spec/nczarr.md 3.8, 3.10, 3.14, 5.4).
 use super::node::Holder;
 use super::values::{infer, numbers, strings, text};
 use crate::dialect::Dialect;

@@ -1,4 +1,4 @@
-//! Which dimensions span a variable (`nczarr.md` 3.5, 3.6, 3.7, 3.15, 5.3).
+//! Which dimensions span a variable (docs/spec/nczarr.md 3.5, 3.6, 3.7, 3.15, 5.3).
 use super::node::ArrayInfo;
 use crate::json::Json;
 use crate::special::{ANONYMOUS_PREFIX, SCALAR_DIMENSION};
@@ -147,7 +147,7 @@ fn by_reference(
     Ok(dims)
 }
 
-/// Dimensions of the array's group by simple name, made where they are missing (3.15).
+/// Dimensions of the array's group by simple name, made where they are missing (docs/spec/nczarr.md 3.15).
 fn by_name(
     model: &mut Model,
     known: &mut Dimensions,
@@ -203,7 +203,7 @@ fn anonymous_dimension(model: &mut Model, known: &mut Dimensions, len: u64) -> R
     known.define(model, root, &name, plain_len(len))
 }
 
-/// Plain Zarr has no unlimited dimensions, and netCDF no fixed ones of length 0 (3.6).
+/// Plain Zarr has no unlimited dimensions, and netCDF no fixed ones of length 0 (docs/spec/nczarr.md 3.6).
 fn plain_len(len: u64) -> DimensionLen {
     if len == 0 { DimensionLen::Unlimited(0) } else { DimensionLen::Fixed(len) }
 }

@@ -86,7 +86,7 @@ impl Consolidated {
     }
 }
 
-/// Zarr v2's consolidated metadata, when `.zmetadata` is there and valid (`nczarr.md` 3.16).
+/// Zarr v2's consolidated metadata, when `.zmetadata` is there and valid (docs/spec/nczarr.md 3.16).
 pub(super) fn consolidated(
     view: &dyn View,
     root: &ObjectId,
@@ -108,7 +108,7 @@ pub(super) fn consolidated(
     memoised(view, &root.child(ZMETADATA), split)
 }
 
-/// Zarr v3's inline consolidated metadata of a group, when they are there and valid (`nczarr.md` 6.2).
+/// Zarr v3's inline consolidated metadata of a group, when they are there and valid (docs/spec/nczarr.md 6.2).
 pub(super) fn inline(view: &dyn View, root: &ObjectId, json: &Json) -> Step<Option<Arc<Consolidated>>> {
     let Some(all) = json.member("consolidated_metadata") else { return Ok(None) };
     let is_inline = all.member("kind").and_then(Json::as_str).is_none_or(|kind| kind == "inline");

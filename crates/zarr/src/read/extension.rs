@@ -1,4 +1,4 @@
-//! The object `_ncirrus`: types, arrays and attributes that NCZarr has no word for (`docs/formats/nczarr.md`).
+//! The object `_ncirrus`: types, arrays and attributes that NCZarr has no word for (`docs/formats/zarr-writing.md`).
 use super::base64;
 use super::node::{Holder, names};
 use super::values::numbers;

@@ -9,7 +9,7 @@ pub(super) struct KeyIndex {
     pub(super) prefix: ObjectId,
     /// How coordinates become names.
     pub(super) keys: ChunkKeys,
-    /// Axes of length 1 that are stored but not shown (scalars, `nczarr.md` 3.7).
+    /// Axes of length 1 that are stored but not shown (scalars, docs/spec/nczarr.md 3.7).
     pub(super) hidden_axes: usize,
 }
 

@@ -56,11 +56,11 @@ pub(super) struct ArrayNode {
     pub(super) attributes: Holder,
     /// What NCZarr says about it.
     pub(super) info: Option<ArrayInfo>,
-    /// Whether its `<U1` is char: a chunk has one byte per cell (`nczarr.md` 3.12).
+    /// Whether its `<U1` is char: a chunk has one byte per cell (docs/spec/nczarr.md 3.12).
     pub(super) has_one_byte_cells: bool,
 }
 
-/// What NCZarr says about an array (`nczarr.md` 3.5, 6.3).
+/// What NCZarr says about an array (docs/spec/nczarr.md 3.5, 6.3).
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct ArrayInfo {
     /// Dimensions by path.
@@ -146,8 +146,8 @@ pub(super) fn is_segment(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains('/')
 }
 
-/// Dimensions of a group: a size, or an object with `size` and `unlimited` (`nczarr.md` 3.6), by name; or a list of
-/// such objects with their names inside (6.3).
+/// Dimensions of a group: a size, or an object with `size` and `unlimited` (docs/spec/nczarr.md 3.6), by name; or a
+/// list of such objects with their names inside (docs/spec/nczarr.md 6.3).
 pub(super) fn dimensions(json: Option<&Json>, losses: &mut Vec<String>) -> Vec<(String, DimensionLen)> {
     let named: Vec<(String, &Json)> = match json {
         Some(Json::Object(object)) => object.iter().map(|(name, size)| (name.to_owned(), size)).collect(),
@@ -202,7 +202,7 @@ pub(super) enum MemberKind {
 }
 
 /// The members of a group, each once: arrays in the order of `order`, then the other listed ones, then what only a
-/// listing of the store shows (`nczarr.md` 3.4).
+/// listing of the store shows (docs/spec/nczarr.md 3.4).
 pub(super) fn members(
     order: Vec<String>,
     arrays: Vec<String>,

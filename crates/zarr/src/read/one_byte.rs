@@ -1,5 +1,5 @@
 //! Which arrays of `<U1` have one byte per cell: the plain Zarr of old versions of netCDF-C does not always say who wrote
-//! it, but its chunks show it (`nczarr.md` 3.12).
+//! it, but its chunks show it (docs/spec/nczarr.md 3.12).
 use super::array::{self, ArrayMetadata};
 use super::keys::KeyIndex;
 use super::node::{ArrayNode, GroupNode};

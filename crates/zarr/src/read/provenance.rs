@@ -1,4 +1,5 @@
-//! Who wrote a dataset, by its `_NCProperties`, and what that writer is known to do wrong (`nczarr.md` 3.9, 4.4).
+//! Who wrote a dataset, by its `_NCProperties`, and what that writer is known to do wrong (docs/spec/nczarr.md 3.9,
+//! 4.4).
 use super::node::Holder;
 use crate::special::PROPERTIES;
 
@@ -41,7 +42,7 @@ impl Provenance {
         self.netcdf.is_some_and(|version| ([4, 8, 0]..=[4, 9, 2]).contains(&version))
     }
 
-    /// Whether `<U1` is char with one byte per cell: 4.9.0 and earlier, in plain Zarr, too (3.12).
+    /// Whether `<U1` is char with one byte per cell: 4.9.0 and earlier, in plain Zarr, too (docs/spec/nczarr.md 3.12).
     pub(super) fn has_one_byte_unicode(&self) -> bool {
         self.netcdf.is_some_and(|version| version <= [4, 9, 0])
     }

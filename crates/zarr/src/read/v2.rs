@@ -1,4 +1,4 @@
-//! The walk over the objects of Zarr v2 and of every NCZarr dialect built on it (`nczarr.md` 2 and 3).
+//! The walk over the objects of Zarr v2 and of every NCZarr dialect built on it (docs/spec/nczarr.md 2 and 3).
 use super::array::rules;
 use super::documents::{Document, Documents};
 use super::extension;
@@ -62,7 +62,7 @@ pub(super) fn walk(documents: &Documents<'_>) -> Step<Option<Dataset>> {
     Ok(Some(Dataset { dialect, consolidated: documents.is_consolidated(), superblock, root }))
 }
 
-/// The objects of a root, one of which there must be (2.2).
+/// The objects of a root, one of which there must be (docs/spec/nczarr.md 2.2).
 pub(super) const MARKERS: [&str; 3] = [ZGROUP, ZATTRS, ZARRAY];
 /// The objects that dialects have beside these which keep their superblock in none of them; they tell of others.
 const SUPERBLOCKS: [&str; 2] = [V1_SUPERBLOCK, D18_SUPERBLOCK];
@@ -75,7 +75,7 @@ struct Walker<'a> {
     documents: &'a Documents<'a>,
     dialect: Dialect,
     /// Whether unlisted members are shown in byte order of their names even when consolidated metadata have another
-    /// order: netcdf-c does so (5.1).
+    /// order: netcdf-c does so (docs/spec/nczarr.md 5.1).
     sorts: bool,
     /// Whether the root's document names its members: then those of the other groups do, too.
     names_members: bool,
@@ -281,7 +281,7 @@ impl Bag {
         places.iter().find_map(|(object, member)| self.json(object)?.member(member))
     }
 
-    /// The dialect that the root's objects show (`nczarr.md` 2.2).
+    /// The dialect that the root's objects show (docs/spec/nczarr.md 2.2).
     fn dialect(&self) -> Dialect {
         let has = |object, member| self.member(&[(object, member)]).is_some();
         if self.is_there(V1_SUPERBLOCK) {

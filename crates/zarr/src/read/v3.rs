@@ -1,4 +1,4 @@
-//! The walk over the objects of Zarr v3 and of NCZarr's draft appendix to it (`nczarr.md` 6).
+//! The walk over the objects of Zarr v3 and of NCZarr's draft appendix to it (docs/spec/nczarr.md 6).
 use super::documents::{self, Document, Documents};
 use super::extension;
 use super::node::{
@@ -152,7 +152,7 @@ impl Walker<'_> {
     }
 }
 
-/// The attributes with their types (`nczarr.md` 6.3).
+/// The attributes with their types (docs/spec/nczarr.md 6.3).
 fn attributes(json: &Arc<Json>) -> Holder {
     let mut holder = Holder::member(Arc::clone(json), "attributes");
     let types =

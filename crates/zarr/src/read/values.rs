@@ -1,4 +1,4 @@
-//! Values from JSON: typed, and inferred where nothing says the type (`nczarr.md` 3.8, 3.9, 5.4).
+//! Values from JSON: typed, and inferred where nothing says the type (docs/spec/nczarr.md 3.8, 3.9, 5.4).
 use crate::json::{Json, Number, parse_float};
 use ncirrus_model::{Atomic, Strings, Values};
 
@@ -72,12 +72,12 @@ pub(crate) fn strings(json: &Json) -> Option<Values> {
     Some(Values::String(strings))
 }
 
-/// The text of a char attribute: a string's content, of anything else the source (3.10).
+/// The text of a char attribute: a string's content, of anything else the source (docs/spec/nczarr.md 3.10).
 pub(crate) fn text(json: &Json) -> Values {
     Values::Char(json.source().to_vec())
 }
 
-/// The value as the narrowest type that holds all of it (5.4); never fails.
+/// The value as the narrowest type that holds all of it (docs/spec/nczarr.md 5.4); never fails.
 pub(crate) fn infer(json: &Json) -> Values {
     let items = match json {
         Json::String(_) => return text(json),
@@ -93,7 +93,7 @@ pub(crate) fn infer(json: &Json) -> Values {
 }
 
 /// The narrowest of ubyte (booleans only), int, uint, int64, uint64 and double that holds all; `None` when some are no
-/// numbers. The reference types 4294967295 as uint, whatever 5.4 says.
+/// numbers. The reference types 4294967295 as uint, whatever docs/spec/nczarr.md 5.4 says.
 fn common_type(items: &[Json]) -> Option<Atomic> {
     if items.iter().all(|item| matches!(item, Json::Bool(_))) {
         return Some(Atomic::UByte);

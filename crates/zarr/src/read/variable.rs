@@ -150,7 +150,8 @@ impl Assembly<'_> {
         (variable, Err(error))
     }
 
-    /// The fill value: the attribute where there is one, else what the metadata say, else the default (3.8.3, 3.11).
+    /// The fill value: the attribute where there is one, else what the metadata say, else the default
+    /// (docs/spec/nczarr.md 3.8.3, 3.11).
     fn fill(
         &self,
         node: &ArrayNode,
@@ -209,7 +210,7 @@ impl Assembly<'_> {
         Some(value)
     }
 
-    /// The exact default where the writer rounded it to six digits (3.9).
+    /// The exact default where the writer rounded it to six digits (docs/spec/nczarr.md 3.9).
     fn exact_default(&self, ty: TypeRef, given: Values) -> Values {
         let rounded = match (&given, ty) {
             (Values::Float(values), TypeRef::Atomic(_)) => values.as_slice() == [9.96921e36],
@@ -280,7 +281,7 @@ fn endianness(stored: &StoredType) -> Endianness {
     }
 }
 
-/// The same number, little-endian: what machines of writers that never swapped have (4.4).
+/// The same number, little-endian: what machines of writers that never swapped have (docs/spec/nczarr.md 4.4).
 fn in_little_endian(stored: StoredType) -> StoredType {
     let order = ByteOrder::Little;
     match stored {
@@ -309,7 +310,7 @@ fn is_unfilled(node: &ArrayNode) -> bool {
 }
 
 /// Shows the fill value of foreign arrays as `_FillValue`, unless it is what zarr-python puts where the user gave none
-/// (3.11).
+/// (docs/spec/nczarr.md 3.11).
 fn synthesise_fill(ty: TypeRef, shown: &FillValue, list: &mut Vec<Attribute>) {
     let FillValue::Own(values) = shown else { return };
     let is_implicit = match values {

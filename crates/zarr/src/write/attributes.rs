@@ -1,4 +1,4 @@
-//! Attributes as JSON, with their types, and those that only the extension can hold (`nczarr.md` 3.8 to 3.10).
+//! Attributes as JSON, with their types, and those that only the extension can hold (docs/spec/nczarr.md 3.8 to 3.10).
 use super::stored::{char_dtype, kind_and_size};
 use super::{element, names};
 use crate::read::base64;
@@ -60,7 +60,7 @@ impl WrittenAttributes {
         }
     }
 
-    /// Numbers that would be taken for text where nothing tells types (5.4).
+    /// Numbers that would be taken for text where nothing tells types (docs/spec/nczarr.md 5.4).
     fn add_untyped(&mut self, model: &Model, index: usize, attribute: &Attribute) -> Result<()> {
         let mut entry = entry(model, index, attribute)?;
         if let (1, Some(shown)) = (attribute.values.len(), element::exact_number(&attribute.values, 0)) {
@@ -143,8 +143,8 @@ pub(crate) fn type_name(model: &Model, ty: TypeRef) -> String {
     }
 }
 
-/// Numbers: one alone is bare, others are a list (3.8.1). Readers that know of no types take them for doubles, and must
-/// find them equal to the data: a float is written as the double that it is.
+/// Numbers: one alone is bare, others are a list (docs/spec/nczarr.md 3.8.1). Readers that know of no types take them
+/// for doubles, and must find them equal to the data: a float is written as the double that it is.
 fn plain_numbers(values: &Values) -> Option<(Value, usize)> {
     let items = (0..values.len()).map(|at| element::exact_number(values, at));
     let mut items = items.collect::<Option<Vec<_>>>()?;
@@ -166,7 +166,7 @@ fn plain_strings(dialect: Dialect, strings: &Strings) -> Option<(Value, usize)> 
     Some((value, strings.max_len()))
 }
 
-/// A type in the words of the dialect's dictionary of attribute types (3.8.2, 6.3, 7).
+/// A type in the words of the dialect's dictionary of attribute types (docs/spec/nczarr.md 3.8.2, 6.3, 7).
 fn type_word(dialect: Dialect, atomic: Atomic, string_len: usize) -> String {
     match (dialect, atomic) {
         (Dialect::Draft2018 | Dialect::Nczarr3, _) => atomic.name().to_owned(),

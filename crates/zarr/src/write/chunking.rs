@@ -1,4 +1,4 @@
-//! Chunk shapes where the caller gives none (`nczarr.md` 4.5 lets a writer choose).
+//! Chunk shapes where the caller gives none (docs/spec/nczarr.md 4.5 lets a writer choose).
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{DimensionLen, Model, Storage, VarId};
 

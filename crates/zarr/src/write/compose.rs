@@ -156,12 +156,12 @@ impl Composer<'_> {
         u32::MAX - u32::try_from(self.model.scope(group).len()).unwrap_or(u32::MAX - 1)
     }
 
-    /// Simple names of the dimensions of a variable (3.15).
+    /// Simple names of the dimensions of a variable (docs/spec/nczarr.md 3.15).
     fn dimension_names(&self, var: VarId) -> Vec<String> {
         self.each_dimension(var, |id| self.model.dimension(id).map(|dimension| dimension.name.clone()))
     }
 
-    /// Full names of the dimensions of a variable (3.5).
+    /// Full names of the dimensions of a variable (docs/spec/nczarr.md 3.5).
     fn dimension_references(&self, var: VarId) -> Vec<String> {
         self.each_dimension(var, |id| Some(self.model.dimension_path(id)))
     }
@@ -291,7 +291,8 @@ impl Composer<'_> {
     }
 }
 
-/// Moves quantize attributes that come last behind the dimension names, where the reference has them (3.13).
+/// Moves quantize attributes that come last behind the dimension names, where the reference has them
+/// (docs/spec/nczarr.md 3.13).
 fn split_quantize(plain: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
     let last = plain.iter().rposition(|(name, value)| !(names::is_quantize(name) && value.is_i64()));
     let split = last.map_or(0, |at| at + 1);
@@ -325,7 +326,7 @@ fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
-/// Dimension names as an attribute; a scalar of shape `[1]` has one of its own (3.7).
+/// Dimension names as an attribute; a scalar of shape `[1]` has one of its own (docs/spec/nczarr.md 3.7).
 fn array_dimensions(names: &[String], has_unit_axis: bool) -> Value {
     if names.is_empty() && has_unit_axis { json!([special::SCALAR_DIMENSION]) } else { json!(names) }
 }

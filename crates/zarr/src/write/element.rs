@@ -1,4 +1,4 @@
-//! Single values: as JSON that people can read, as packed bytes, and as zero (`docs/formats/nczarr.md`).
+//! Single values: as JSON that people can read, as packed bytes, and as zero (`docs/formats/zarr-writing.md`).
 use crate::read::base64;
 use ncirrus_layout::ByteOrder;
 use ncirrus_model::{Atomic, Model, TypeRef, UserKind, Values};
@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value, json};
 /// Deepest nesting of types that is followed; definitions are finite, but hand-made models need not be.
 const DEPTH: u32 = 64;
 
-/// A float as JSON: the shortest number that reads back, or the name of what is not a number (`nczarr.md` 3.9).
+/// A float as JSON: the shortest number that reads back, or the name of what is not a number (docs/spec/nczarr.md 3.9).
 pub(crate) fn double(value: f64) -> Value {
     match Number::from_f64(value) {
         Some(number) => Value::Number(number),

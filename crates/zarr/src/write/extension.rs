@@ -1,4 +1,4 @@
-//! The object `_ncirrus`: what NCZarr has no word for (`docs/formats/nczarr.md`).
+//! The object `_ncirrus`: what NCZarr has no word for (`docs/formats/zarr-writing.md`).
 use super::attributes::type_name;
 use ncirrus_model::{Field, Model, TypeId, TypeRef, UserKind, UserType};
 use serde_json::{Map, Value, json};
@@ -49,7 +49,7 @@ fn integer(value: i128) -> Value {
         .unwrap_or(Value::Null)
 }
 
-/// A type as the draft of 2018 spells it in `.ztypedefs` (`nczarr.md` 7); `None` when it has no spelling.
+/// A type as the draft of 2018 spells it in `.ztypedefs` (docs/spec/nczarr.md 7); `None` when it has no spelling.
 pub(crate) fn draft_definition(model: &Model, id: TypeId) -> Option<Value> {
     use super::stored::kind_and_size;
     let dtype = |atomic: ncirrus_model::Atomic| {

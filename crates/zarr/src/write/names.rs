@@ -1,8 +1,8 @@
-//! Names that a dataset cannot hold (`nczarr.md` 3.14, 10.4).
+//! Names that a dataset cannot hold (docs/spec/nczarr.md 3.14, 10.4).
 use crate::special;
 use ncirrus_layout::{Error, Result};
 
-/// The attribute of the extension (`docs/formats/nczarr.md`).
+/// The attribute of the extension (`docs/formats/zarr-writing.md`).
 pub(crate) const EXTENSION: &str = "_ncirrus";
 
 /// Whether an attribute name belongs to the format.
@@ -12,7 +12,7 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     !ordinary && (prefixed || name == EXTENSION || special::is_hidden(name) || special::is_virtual(name))
 }
 
-/// Whether an attribute is one that quantization leaves behind: it stands without a type (3.13).
+/// Whether an attribute is one that quantization leaves behind: it stands without a type (docs/spec/nczarr.md 3.13).
 pub(crate) fn is_quantize(name: &str) -> bool {
     name.starts_with("_Quantize") && (name.ends_with("Digits") || name.ends_with("Bits"))
 }
@@ -49,7 +49,7 @@ pub(crate) fn check_member(name: &str) -> Result<()> {
     Err(Error::invalid(format!("name {name:?} {reason} and cannot be stored in zarr")))
 }
 
-/// Checks the name of a dimension: it becomes part of a path (3.5).
+/// Checks the name of a dimension: it becomes part of a path (docs/spec/nczarr.md 3.5).
 ///
 /// # Errors
 /// `Invalid` when it is empty or contains `/`.

@@ -346,7 +346,8 @@ fn longest_axis(model: &Model, var: VarId) -> usize {
         .unwrap_or(0)
 }
 
-/// What cannot change once data are there (3.11: NC_ELATEFILL). Fill values are also compared as text: NaN is NaN.
+/// What cannot change once data are there (docs/spec/nczarr.md 3.11: NC_ELATEFILL). Fill values are also compared as
+/// text: NaN is NaN.
 fn check_unchanged(old: &Variable, new: &Variable) -> Result<()> {
     let changed = [
         ("type", old.ty != new.ty),

@@ -75,7 +75,7 @@ pub(crate) fn plan(writer: &ZarrWriter, model: &Model, var: VarId, key: String) 
     };
     let fixed = fixed_string(writer, model, var, variable)?;
     let form = FormOf { model, dialect: writer.dialect, order, fixed }.of(variable.ty)?;
-    // Strings count as the reference counts them: a pointer (4.5).
+    // Strings count as the reference counts them: a pointer (docs/spec/nczarr.md 4.5).
     let mut chunks =
         chunking::chunk_shape(model, var, form.stored.byte_len().unwrap_or(8), writer.chunk_bytes)?;
     if is_early {
@@ -116,7 +116,7 @@ fn chunk_keys(writer: &ZarrWriter) -> ChunkKeys {
     if is_v3 { ChunkKeys::v3(separator) } else { ChunkKeys::v2(separator) }
 }
 
-/// Length of a variable's strings: its attribute's, the caller's, or the root's (3.12).
+/// Length of a variable's strings: its attribute's, the caller's, or the root's (docs/spec/nczarr.md 3.12).
 fn fixed_string(
     writer: &ZarrWriter,
     model: &Model,
@@ -167,7 +167,7 @@ fn own_fill(model: &Model, variable: &Variable) -> Result<Option<Values>> {
     Ok(Some(own.clone()))
 }
 
-/// `fill_value` in the array's own document and in the consolidated copy (3.11).
+/// `fill_value` in the array's own document and in the consolidated copy (docs/spec/nczarr.md 3.11).
 fn fill_value(
     dialect: Dialect,
     model: &Model,
@@ -247,7 +247,7 @@ fn engine_codecs(form: &ElementForm, filters: &[CodecSpec]) -> Vec<CodecSpec> {
     filters.iter().filter(own).map(|spec| with_element_size(spec, form)).collect()
 }
 
-/// Shuffle works on elements, whatever its caller thought their size was (11.3).
+/// Shuffle works on elements, whatever its caller thought their size was (docs/spec/nczarr.md 11.3).
 fn with_element_size(spec: &CodecSpec, form: &ElementForm) -> CodecSpec {
     match (spec, form.stored.byte_len()) {
         (CodecSpec::V2(map), Some(len)) if map.get("id").and_then(Value::as_str) == Some("shuffle") => {
@@ -259,7 +259,7 @@ fn with_element_size(spec: &CodecSpec, form: &ElementForm) -> CodecSpec {
     }
 }
 
-/// v2: `filters` and `compressor`; v3: `codecs` and null (11.1, 6.2).
+/// v2: `filters` and `compressor`; v3: `codecs` and null (docs/spec/nczarr.md 11.1, 6.2).
 fn codecs(
     dialect: Dialect,
     form: &ElementForm,

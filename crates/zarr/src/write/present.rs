@@ -425,7 +425,7 @@ impl Present {
 
 impl KeptAttributes<'_> {
     /// Whether an attribute can stay as it is spelt. Text that another program stored as a number or list loses its
-    /// spelling when it is parsed (3.10): it is written anew, as text.
+    /// spelling when it is parsed (docs/spec/nczarr.md 3.10): it is written anew, as text.
     pub(crate) fn can_keep(&self, attribute: &Attribute) -> bool {
         let same = self.known.find(&attribute.name) == Some(attribute);
         let spelt = self.plain.and_then(|plain| plain.get(&attribute.name));

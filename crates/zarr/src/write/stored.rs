@@ -1,4 +1,4 @@
-//! How each type is stored (`nczarr.md` 3.12, 6.2, `docs/formats/nczarr.md`).
+//! How each type is stored (docs/spec/nczarr.md 3.12, 6.2, `docs/formats/zarr-writing.md`).
 use crate::Dialect;
 use ncirrus_layout::{ByteOrder, Error, Result, SequenceItem, StoredField, StoredType, TextEncoding};
 use ncirrus_model::{Atomic, Field, Model, TypeRef, UserKind};
@@ -28,7 +28,7 @@ pub(crate) struct ElementForm {
     pub(crate) zeros_are_empty: bool,
     /// Whether the reference has a type for it, so that the array may be listed.
     pub(crate) listed: bool,
-    /// NCZarr v3's word for what the data type does not say (6.3).
+    /// NCZarr v3's word for what the data type does not say (docs/spec/nczarr.md 6.3).
     pub(crate) alias: Option<&'static str>,
 }
 
@@ -201,7 +201,7 @@ impl FormOf<'_> {
     }
 }
 
-/// What the reference calls NC_CHAR, to tell it from NC_STRING (3.12); `None` outside its dialects.
+/// What the reference calls NC_CHAR, to tell it from NC_STRING (docs/spec/nczarr.md 3.12); `None` outside its dialects.
 pub(crate) fn char_dtype(dialect: Dialect) -> Option<&'static str> {
     match dialect {
         Dialect::Attributes | Dialect::LowerCase => Some(">S1"),

@@ -1,4 +1,4 @@
-//! JSON text as the reference lays it out (`nczarr.md` 3.1), strictly valid.
+//! JSON text as the reference lays it out (docs/spec/nczarr.md 3.1), strictly valid.
 use bytes::Bytes;
 use serde_json::Value;
 

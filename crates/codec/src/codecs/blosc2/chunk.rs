@@ -1,4 +1,4 @@
-//! Chunks of Blosc 2, and those of Blosc 1, which have a shorter header (`hdf5-netcdf4.md` G.3).
+//! Chunks of Blosc 2, and those of Blosc 1, which have a shorter header (docs/spec/hdf5-netcdf4.md G.3).
 use super::filters::{Filter, undo};
 use crate::codecs::block::{Format, decompress};
 use crate::scratch::{Buffer, Contexts};

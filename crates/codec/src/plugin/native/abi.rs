@@ -1,4 +1,4 @@
-//! The records of plugins, as C lays them out (`nczarr.md` 11.9).
+//! The records of plugins, as C lays them out (docs/spec/nczarr.md 11.9).
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// Decoding, in the flags of a filter function.

@@ -44,8 +44,8 @@ impl NativeCodec {
         let id = id.ok_or_else(|| "a codec record without a name".to_owned())?;
         let functions = functions(record);
         let [initialize, _, to_hdf5, to_codec, modify] = functions;
-        // SAFETY: the places in the record are null or functions of these forms (`nczarr.md` 11.9); a null pointer is
-        // what `None` is.
+        // SAFETY: the places in the record are null or functions of these forms (docs/spec/nczarr.md 11.9); a null
+        // pointer is what `None` is.
         let codec = unsafe {
             Self {
                 id,

@@ -1,4 +1,4 @@
-//! From the name of a fragment to addresses where it may lie (`cfa.md` 5.2, 6.3).
+//! From the name of a fragment to addresses where it may lie (docs/spec/cfa.md 5.2, 6.3).
 //!
 //! A name with a scheme is an address, which is percent-decoded first; any other is relative to the folder of the
 //! dataset that aggregates, taken literally first and then percent-decoded. `..` works in files as it does in paths,

@@ -1,4 +1,4 @@
-//! How the elements of a tile lie in the variable of its fragment (`cfa.md` 2.4, 6.4).
+//! How the elements of a tile lie in the variable of its fragment (docs/spec/cfa.md 2.4, 6.4).
 #[cfg(test)]
 mod tests;
 

@@ -1,5 +1,5 @@
-//! How stored values of a fragment become values of the aggregated variable (`cfa.md` 6.5): masked, taken as unsigned,
-//! unpacked, brought to its units, cast; what is missing becomes its missing value.
+//! How stored values of a fragment become values of the aggregated variable (docs/spec/cfa.md 6.5): masked, taken as
+//! unsigned, unpacked, brought to its units, cast; what is missing becomes its missing value.
 mod mask;
 #[cfg(test)]
 mod tests;

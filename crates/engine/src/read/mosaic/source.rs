@@ -116,7 +116,7 @@ impl Reading<'_> {
     }
 
     /// The one value of a tile as the mosaic's type: the nearest number, where the type has a place for it; elsewhere an
-    /// error, or a missing value when what is clear is accepted (`cfa.md` 6.5).
+    /// error, or a missing value when what is clear is accepted (docs/spec/cfa.md 6.5).
     pub(super) fn constant(&self, value: Values, tile: &Region) -> Result<Values> {
         let (model, ty) = (self.model, self.bound.ty);
         if convert::matches(model, ty, &value) {

@@ -1,4 +1,5 @@
-//! What completes a superblock: the driver information block, or the superblock extension (A.4, A.5).
+//! What completes a superblock: the driver information block, or the superblock extension
+//! (docs/spec/hdf5-netcdf4.md A.4, A.5).
 use super::{File, Parts};
 use crate::cursor::Cursor;
 use crate::file::{Addr, Ranks, SharedTable};

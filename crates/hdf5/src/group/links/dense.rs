@@ -1,4 +1,4 @@
-//! Densely stored links: link messages in a fractal heap, found through B-trees (C.2).
+//! Densely stored links: link messages in a fractal heap, found through B-trees (docs/spec/hdf5-netcdf4.md C.2).
 use super::{Dense, Found, message};
 use crate::btree::{Lies, Tree};
 use crate::cursor::Cursor;

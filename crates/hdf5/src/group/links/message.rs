@@ -12,7 +12,7 @@ pub(super) fn compact(file: &File, header: &Header) -> Found {
     found
 }
 
-/// A link message, also an object of the heap of densely stored links (C.2).
+/// A link message, also an object of the heap of densely stored links (docs/spec/hdf5-netcdf4.md C.2).
 pub(super) fn parse(body: &[u8], sizes: Sizes) -> Result<FoundLink, Error> {
     let mut cursor = Cursor::new(body, "a link message");
     cursor.version(&[1])?;

@@ -1,4 +1,4 @@
-//! Old-style groups: a B-tree of symbol nodes, with the names in a local heap (C.1).
+//! Old-style groups: a B-tree of symbol nodes, with the names in a local heap (docs/spec/hdf5-netcdf4.md C.1).
 use super::{Found, FoundLink, LinkTarget};
 use crate::cursor::{Cursor, escaped};
 use crate::file::{Addr, File};

@@ -1,4 +1,4 @@
-//! Heap ids: where an object is, in 7 bytes or more (C.3).
+//! Heap ids: where an object is, in 7 bytes or more (docs/spec/hdf5-netcdf4.md C.3).
 use super::huge::Huge;
 use super::table::Table;
 use crate::cursor::Cursor;

@@ -1,4 +1,5 @@
-//! The doubling table: which blocks an indirect block has, and what part of the heap each covers (C.3).
+//! The doubling table: which blocks an indirect block has, and what part of the heap each covers
+//! (docs/spec/hdf5-netcdf4.md C.3).
 use ncirrus_layout::Error;
 
 /// The numbers that shape a heap.

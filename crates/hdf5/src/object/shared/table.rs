@@ -1,4 +1,4 @@
-//! The table of shared messages: which heap holds those of which types (hdf5-netcdf4.md B.6).
+//! The table of shared messages: which heap holds those of which types (docs/spec/hdf5-netcdf4.md B.6).
 use crate::checksum::lookup3;
 use crate::cursor::Cursor;
 use crate::file::{Addr, File};

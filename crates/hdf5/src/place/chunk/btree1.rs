@@ -1,4 +1,4 @@
-//! Version 1 B-trees of chunks (hdf5-netcdf4.md E.5).
+//! Version 1 B-trees of chunks (docs/spec/hdf5-netcdf4.md E.5).
 use super::descend::{Seek, descend};
 use super::{Chunks, Stored};
 use crate::cursor::Cursor;

@@ -1,4 +1,4 @@
-//! Version 2 B-trees of chunks (hdf5-netcdf4.md C.4, E.6).
+//! Version 2 B-trees of chunks (docs/spec/hdf5-netcdf4.md C.4, E.6).
 use super::descend::{Seek, descend};
 use super::{Chunks, Stored};
 use crate::btree::{Lies, Node, NodeRef, Tree};

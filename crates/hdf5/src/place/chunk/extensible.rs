@@ -1,4 +1,4 @@
-//! Extensible arrays of chunks (hdf5-netcdf4.md E.6).
+//! Extensible arrays of chunks (docs/spec/hdf5-netcdf4.md E.6).
 mod shape;
 
 use super::array::{CHECKSUM_LEN, Elements, Prefix, bit, gather};

@@ -1,4 +1,4 @@
-//! Fixed arrays of chunks (hdf5-netcdf4.md E.6).
+//! Fixed arrays of chunks (docs/spec/hdf5-netcdf4.md E.6).
 use super::array::{CHECKSUM_LEN, Elements, PREFIX_LEN, Prefix, bit, gather};
 use super::{Chunks, Stored};
 use crate::cursor::Cursor;

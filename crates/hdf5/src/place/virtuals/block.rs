@@ -1,4 +1,4 @@
-//! The description of a virtual dataset: which elements come from where (hdf5-netcdf4.md E.7).
+//! The description of a virtual dataset: which elements come from where (docs/spec/hdf5-netcdf4.md E.7).
 use crate::checksum::lookup3;
 use crate::cursor::{Cursor, escaped};
 use crate::file::Sizes;

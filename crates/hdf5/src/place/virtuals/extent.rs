@@ -1,4 +1,4 @@
-//! How large a virtual dataset is that grows with its sources (hdf5-netcdf4.md E.7).
+//! How large a virtual dataset is that grows with its sources (docs/spec/hdf5-netcdf4.md E.7).
 use super::super::dataset::Chain;
 use super::block::Mapping;
 use super::source;

@@ -45,7 +45,7 @@ pub(super) fn find(
 }
 
 /// The path of the variable that the dataset at a path is: without what the path says twice, and without the mark of
-/// a variable that is named like a dimension (H.4).
+/// a variable that is named like a dimension (docs/spec/hdf5-netcdf4.md H.4).
 fn variable_path(path: &str) -> String {
     let mut names: Vec<&str> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     if let Some(last) = names.last_mut() {

@@ -112,7 +112,7 @@ fn in_shared_heap(view: &dyn View, file: &File, id: &[u8]) -> Step<Bytes> {
 
 const BY_NAME: u8 = 8;
 const BY_ORDER: u8 = 9;
-/// A record of a shared message that lies in a heap (hdf5-netcdf4.md B.4).
+/// A record of a shared message that lies in a heap (docs/spec/hdf5-netcdf4.md B.4).
 const SHARED_VERSION: u8 = 3;
 const IN_HEAP: u8 = 1;
 /// The flag of messages that lie elsewhere.

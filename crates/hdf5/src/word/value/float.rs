@@ -1,4 +1,4 @@
-//! Floating-point numbers of any format (hdf5-netcdf4.md D.2).
+//! Floating-point numbers of any format (docs/spec/hdf5-netcdf4.md D.2).
 use crate::word::datatype::element_bits;
 use crate::word::{FloatFormat, FloatOrder, Norm};
 

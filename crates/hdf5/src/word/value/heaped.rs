@@ -1,4 +1,4 @@
-//! Variable-length elements: references to objects of global heaps (hdf5-netcdf4.md F.2).
+//! Variable-length elements: references to objects of global heaps (docs/spec/hdf5-netcdf4.md F.2).
 use crate::cursor::Cursor;
 use crate::file::{Addr, File, Sizes};
 use crate::heap;

@@ -1,4 +1,4 @@
-//! What values of a datatype are in the data model (hdf5-netcdf4.md D.4).
+//! What values of a datatype are in the data model (docs/spec/hdf5-netcdf4.md D.4).
 use super::float;
 use crate::word::{Bits, Class, Datatype, FloatFormat, Native};
 use ncirrus_layout::{Error, Result};

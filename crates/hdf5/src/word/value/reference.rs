@@ -1,4 +1,4 @@
-//! References to objects, their regions and attributes (hdf5-netcdf4.md F.3).
+//! References to objects, their regions and attributes (docs/spec/hdf5-netcdf4.md F.3).
 use super::decode::Decoder;
 use super::native::len_of;
 use crate::cursor::{Cursor, escaped};

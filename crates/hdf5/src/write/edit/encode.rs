@@ -1,4 +1,4 @@
-//! Messages in the pieces of headers of both versions (hdf5-netcdf4.md B.1, B.2).
+//! Messages in the pieces of headers of both versions (docs/spec/hdf5-netcdf4.md B.1, B.2).
 use crate::file::{Addr, Sizes};
 use crate::object::kind;
 use crate::write::header::{Draft, encode_room, prefix_len};

@@ -1,4 +1,5 @@
-//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages (hdf5-netcdf4.md E.6).
+//! What fixed and extensible arrays of chunks have in common: elements in blocks and pages
+//! (docs/spec/hdf5-netcdf4.md E.6).
 use super::Grid;
 use crate::checksum::lookup3;
 use crate::cursor::Cursor;

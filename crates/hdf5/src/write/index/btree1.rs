@@ -1,4 +1,4 @@
-//! Version 1 B-trees of chunks (hdf5-netcdf4.md E.5, I.4, J.3).
+//! Version 1 B-trees of chunks (docs/spec/hdf5-netcdf4.md E.5, I.4, J.3).
 mod node;
 mod update;
 

@@ -1,4 +1,4 @@
-//! Version 2 B-trees of chunks (hdf5-netcdf4.md C.4, E.6, J.3).
+//! Version 2 B-trees of chunks (docs/spec/hdf5-netcdf4.md C.4, E.6, J.3).
 mod node;
 mod update;
 

@@ -1,4 +1,4 @@
-//! Extensible arrays of chunks (hdf5-netcdf4.md E.6, I.4, J.3).
+//! Extensible arrays of chunks (docs/spec/hdf5-netcdf4.md E.6, I.4, J.3).
 mod array;
 
 use super::array::{Block, CHECKSUM_LEN};

@@ -1,4 +1,4 @@
-//! Fixed arrays of chunks (hdf5-netcdf4.md E.6, J.3).
+//! Fixed arrays of chunks (docs/spec/hdf5-netcdf4.md E.6, J.3).
 use super::array::{Block, CHECKSUM_LEN, begin, blank, prefix_len};
 use super::{Chunks, Grid, Updated};
 use crate::cursor::Cursor;

@@ -1,4 +1,4 @@
-//! The chunks that a dataset can have, and how they are numbered (hdf5-netcdf4.md E.4).
+//! The chunks that a dataset can have, and how they are numbered (docs/spec/hdf5-netcdf4.md E.4).
 use crate::file::Sizes;
 use crate::place::chunk_size_width;
 use crate::write::Stored;

@@ -1,4 +1,4 @@
-//! Layout messages (hdf5-netcdf4.md E.2, E.3).
+//! Layout messages (docs/spec/hdf5-netcdf4.md E.2, E.3).
 use super::fitting;
 use crate::file::{Addr, Sizes};
 use crate::place::{Arrangement, IndexKind};

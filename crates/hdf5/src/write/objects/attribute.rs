@@ -1,4 +1,4 @@
-//! Attributes as netCDF-C writes them (hdf5-netcdf4.md C.5, H.6).
+//! Attributes as netCDF-C writes them (docs/spec/hdf5-netcdf4.md C.5, H.6).
 use super::{Describer, message};
 use crate::word::{Class, Dataspace, Datatype, Padding};
 use crate::write::value::encode_values;

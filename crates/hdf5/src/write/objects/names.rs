@@ -1,4 +1,4 @@
-//! Which objects a model has, and what they are called in the file (hdf5-netcdf4.md H.1, H.2, H.4).
+//! Which objects a model has, and what they are called in the file (docs/spec/hdf5-netcdf4.md H.1, H.2, H.4).
 use crate::group::NO_COORDINATE;
 use ncirrus_layout::{Error, Result};
 use ncirrus_model::{DimId, GroupId, Model, TypeId, VarId, Variable};

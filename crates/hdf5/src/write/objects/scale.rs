@@ -1,4 +1,4 @@
-//! What ties dimensions and variables together (hdf5-netcdf4.md H.2, H.3, H.4).
+//! What ties dimensions and variables together (docs/spec/hdf5-netcdf4.md H.2, H.3, H.4).
 use super::attribute::{row, text_type};
 use super::{Describer, Object, dimension_of, known, scale_of};
 use crate::word::{Class, Dataspace, Datatype, Member, ReferenceKind};

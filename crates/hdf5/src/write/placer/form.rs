@@ -1,4 +1,4 @@
-//! How a variable is stored: its datatype, its cells, and where they go (hdf5-netcdf4.md E.2, H.5).
+//! How a variable is stored: its datatype, its cells, and where they go (docs/spec/hdf5-netcdf4.md E.2, H.5).
 use super::Hdf5Writer;
 use super::chunking::chunk_shape;
 use crate::word::{Datatype, stored};

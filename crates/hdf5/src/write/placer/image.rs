@@ -1,5 +1,5 @@
 //! All metadata of a file in one run of bytes: headers, then chunk indexes, then collections of attributes' values
-//! (hdf5-netcdf4.md A.3, I.1, I.4).
+//! (docs/spec/hdf5-netcdf4.md A.3, I.1, I.4).
 use super::create::{SUPERBLOCK, Track};
 use super::form::Arranged;
 use super::held::Held;

@@ -1,4 +1,4 @@
-//! Datatype messages (hdf5-netcdf4.md D.2, I.1).
+//! Datatype messages (docs/spec/hdf5-netcdf4.md D.2, I.1).
 use crate::word::{
     Bits, Class, Datatype, EnumValue, FloatFormat, FloatOrder, Member, Norm, Padding, ReferenceKind,
 };

@@ -1,4 +1,4 @@
-//! Attributes of objects that exist (hdf5-netcdf4.md C.5, J.1).
+//! Attributes of objects that exist (docs/spec/hdf5-netcdf4.md C.5, J.1).
 use crate::cursor::Cursor;
 use crate::file::{File, Sizes};
 use crate::object::kind;

@@ -1,4 +1,5 @@
-//! Data of variables that exist: how they are stored, where cells are, and where new ones go (hdf5-netcdf4.md E, J.4).
+//! Data of variables that exist: how they are stored, where cells are, and where new ones go
+//! (docs/spec/hdf5-netcdf4.md E, J.4).
 use crate::file::{Addr, File};
 use crate::netcdf::fill_of;
 use crate::object::ObjectRef;

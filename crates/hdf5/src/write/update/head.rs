@@ -1,4 +1,4 @@
-//! The superblock of a file that is changed (hdf5-netcdf4.md A, J.6).
+//! The superblock of a file that is changed (docs/spec/hdf5-netcdf4.md A, J.6).
 use crate::checksum::lookup3;
 use crate::cursor::Cursor;
 use crate::file::{File, Sizes};

@@ -1,4 +1,4 @@
-//! Layout messages that exist, with other addresses or contents (hdf5-netcdf4.md E.1 to E.3).
+//! Layout messages that exist, with other addresses or contents (docs/spec/hdf5-netcdf4.md E.1 to E.3).
 use crate::cursor::Cursor;
 use crate::file::{Addr, Sizes};
 use crate::place::IndexKind;

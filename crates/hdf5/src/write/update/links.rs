@@ -1,4 +1,4 @@
-//! Links of groups that exist (hdf5-netcdf4.md C.1, C.2, J.2).
+//! Links of groups that exist (docs/spec/hdf5-netcdf4.md C.1, C.2, J.2).
 use crate::cursor::{Cursor, escaped};
 use crate::file::{Addr, File, Sizes};
 use crate::group::{LinkTarget, dense_links, link_name, links};

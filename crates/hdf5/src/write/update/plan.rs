@@ -1,4 +1,4 @@
-//! What makes a file what a changed model says (hdf5-netcdf4.md J).
+//! What makes a file what a changed model says (docs/spec/hdf5-netcdf4.md J).
 mod groups;
 mod made;
 mod stored;

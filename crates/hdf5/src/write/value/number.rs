@@ -1,4 +1,4 @@
-//! Numbers as they are stored (hdf5-netcdf4.md D.2).
+//! Numbers as they are stored (docs/spec/hdf5-netcdf4.md D.2).
 use super::{copy, too_few};
 use crate::word::{Bits, Class, Datatype, FloatFormat, FloatOrder, Norm};
 use ncirrus_layout::{ByteOrder, Error, Result};

@@ -61,7 +61,7 @@ impl Marks {
     }
 }
 
-/// The formats of partitions by the names of their files (`cfa.md` 2.2, 2.3).
+/// The formats of partitions by the names of their files (docs/spec/cfa.md 2.2, 2.3).
 fn formats_by_name(json: &str) -> Result<HashMap<String, String>> {
     let array: Value =
         serde_json::from_str(json).map_err(|error| Error::malformed(format!("cfa_array: {error}")))?;

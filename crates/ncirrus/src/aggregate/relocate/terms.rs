@@ -20,7 +20,7 @@ pub(in super::super) fn names_of(model: &Model, var: VarId) -> Option<VarId> {
     let home = model.variable_group(var)?;
     if let Some(terms) = text(model, var, "aggregated_data") {
         let terms: Vec<(String, String)> = pairs(&terms);
-        // In drafts these are locations; in CFA-0.6 locations are sizes (`cfa.md` 1.3).
+        // In drafts these are locations; in CFA-0.6 locations are sizes (docs/spec/cfa.md 1.3).
         let holder = ["uris", "file", "location"].into_iter().find_map(|wanted| {
             terms.iter().find(|(term, _)| term.to_ascii_lowercase() == wanted).map(|(_, name)| name)
         })?;

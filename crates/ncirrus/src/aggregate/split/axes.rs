@@ -1,4 +1,4 @@
-//! What kind of axis a dimension is, by the rules of S3netCDF4 (`cfa.md` 7.2).
+//! What kind of axis a dimension is, by the rules of S3netCDF4 (docs/spec/cfa.md 7.2).
 use super::super::shape::known;
 use ncirrus_model::{Attribute, DimId, Model, NodeId};
 

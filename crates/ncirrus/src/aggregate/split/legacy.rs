@@ -1,4 +1,4 @@
-//! The arithmetic of S3netCDF4, exactly: in floating point and in elements (`cfa.md` 7.3).
+//! The arithmetic of S3netCDF4, exactly: in floating point and in elements (docs/spec/cfa.md 7.3).
 #![expect(clippy::cast_precision_loss, reason = "as the original computes")]
 use super::axes::AxisKind;
 use crate::{Error, Result};
@@ -49,8 +49,8 @@ fn next(shape: &[u64], kinds: &[AxisKind], div: &[u64]) -> usize {
 /// Lengths of the partitions along an axis.
 ///
 /// # Errors
-/// `Invalid` when elements would lie in none, or in two: the original loses them (D1). Empty partitions are left out
-/// (D4).
+/// `Invalid` when elements would lie in none, or in two: the original loses them (docs/spec/cfa.md D1). Empty
+/// partitions are left out (docs/spec/cfa.md D4).
 pub(super) fn sizes(len: u64, count: u64) -> Result<Vec<u64>> {
     let step = len as f64 / count as f64;
     let mut sizes = Vec::new();

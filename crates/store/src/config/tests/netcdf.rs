@@ -1,4 +1,4 @@
-//! netCDF's own files (`nczarr.md` 9.1, 9.2).
+//! netCDF's own files (docs/spec/nczarr.md 9.1, 9.2).
 use super::*;
 
 fn rc<'a>(settings: &'a Settings, key: &str, url: &str) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! The file of S3netCDF4 (`cfa.md` 7.9).
+//! The file of S3netCDF4 (docs/spec/cfa.md 7.9).
 use super::*;
 
 const TEXT: &str = r#"{

@@ -1,4 +1,4 @@
-//! `.zarray` (`nczarr.md` 3.2, 4, 11.1).
+//! `.zarray` (docs/spec/nczarr.md 3.2, 4, 11.1).
 use super::{ArrayMetadata, regular, shown, transpose};
 use crate::chunk_key::{ChunkKeys, Separator};
 use crate::dialect::Dialect;
@@ -8,7 +8,7 @@ use crate::read::provenance::Provenance;
 use ncirrus_layout::{ChunkGrid, Error, Result};
 use ncirrus_model::CodecSpec;
 
-/// What one byte of text means in a dataset (`nczarr.md` 3.12).
+/// What one byte of text means in a dataset (docs/spec/nczarr.md 3.12).
 pub(in crate::read) fn rules(dialect: Dialect, provenance: &Provenance) -> TextRules {
     TextRules {
         big_s1_is_char: dialect.is_nczarr() || provenance.is_netcdf(),

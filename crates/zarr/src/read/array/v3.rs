@@ -1,4 +1,4 @@
-//! `zarr.json` of an array (`nczarr.md` 6.2; Zarr v3 core specification and its extensions).
+//! `zarr.json` of an array (docs/spec/nczarr.md 6.2; Zarr v3 core specification and its extensions).
 use super::{ArrayMetadata, Sharding, regular, shown, transpose};
 use crate::chunk_key::{ChunkKeys, KeyEncoding, Separator};
 use crate::dtype::{DataType, v3::parse};

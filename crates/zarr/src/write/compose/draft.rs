@@ -1,4 +1,4 @@
-//! What the draft of December 2018 has of its own (`nczarr.md` 7).
+//! What the draft of December 2018 has of its own (docs/spec/nczarr.md 7).
 use super::Composer;
 use crate::special;
 use crate::write::extension;

@@ -1,4 +1,4 @@
-//! Documents of Zarr v2 and the NCZarr dialects in it (`nczarr.md` 3).
+//! Documents of Zarr v2 and the NCZarr dialects in it (docs/spec/nczarr.md 3).
 use super::{Composer, Document, Documents, Level, array_dimensions, gathered, join, split_quantize};
 use crate::write::attributes::WrittenAttributes;
 use crate::write::element;
@@ -264,7 +264,7 @@ impl Composer<'_> {
         is_default.then(|| element::number(&default_fill(atomic), 0)).flatten()
     }
 
-    /// The reference's dialects give a scalar one axis of length 1 (3.7).
+    /// The reference's dialects give a scalar one axis of length 1 (docs/spec/nczarr.md 3.7).
     fn unit_axis(&self, var: VarId, shape: Vec<u64>) -> Vec<u64> {
         if self.has_unit_axis(var) { vec![1] } else { shape }
     }
@@ -340,7 +340,8 @@ impl Composer<'_> {
     }
 }
 
-/// The dictionary of attribute types, which lists itself where everything stands in attributes (3.8.2).
+/// The dictionary of attribute types, which lists itself where everything stands in attributes
+/// (docs/spec/nczarr.md 3.8.2).
 fn add_types(words: Option<&Words>, body: &mut Map<String, Value>, mut types: Map<String, Value>) {
     let Some(words) = words else { return };
     if words.in_attributes {

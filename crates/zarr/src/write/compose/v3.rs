@@ -1,4 +1,4 @@
-//! Documents of Zarr v3, with and without NCZarr's appendix (`nczarr.md` 6).
+//! Documents of Zarr v3, with and without NCZarr's appendix (docs/spec/nczarr.md 6).
 use super::{Composer, Document, Documents, Level, gathered, join, split_quantize};
 use crate::chunk_key::KeyEncoding;
 use crate::write::attributes::WrittenAttributes;

@@ -1,4 +1,4 @@
-//! Objects compared, byte for byte, with samples of the specification (3.2).
+//! Objects compared, byte for byte, with samples of the specification (docs/spec/nczarr.md 3.2).
 use super::fixtures::{basic, extended, put, wide};
 use super::*;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 use super::*;
 use ncirrus_model::{EnumMember, Field, Strings, TypeRef, UserKind, UserType, Values};
 
-/// The dataset of the specification's example (3.2).
+/// The dataset of the specification's example (docs/spec/nczarr.md 3.2).
 pub(super) fn basic() -> Model {
     let mut model = Model::new();
     let root = model.root();

@@ -68,7 +68,7 @@ fn write_to(root: &Path, objects: &Objects) {
     }
 }
 
-/// The wide model; netCDF-C dies of scalars in the dialect of its 4.9.2 (2.3).
+/// The wide model; netCDF-C dies of scalars in the dialect of its 4.9.2 (docs/spec/nczarr.md 2.3).
 fn wide_for(dialect: Dialect) -> Model {
     let mut model = wide();
     if matches!(dialect, Dialect::LowerCase | Dialect::UpperCase) {

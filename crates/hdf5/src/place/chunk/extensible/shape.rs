@@ -1,4 +1,4 @@
-//! How the elements of an extensible array are spread over blocks: arithmetic alone (hdf5-netcdf4.md E.6).
+//! How the elements of an extensible array are spread over blocks: arithmetic alone (docs/spec/hdf5-netcdf4.md E.6).
 use crate::cursor::Cursor;
 use crate::place::IndexKind;
 use ncirrus_layout::{Error, Result};

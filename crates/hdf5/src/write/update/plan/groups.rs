@@ -1,4 +1,4 @@
-//! Groups that exist: their attributes and links (hdf5-netcdf4.md J.2).
+//! Groups that exist: their attributes and links (docs/spec/hdf5-netcdf4.md J.2).
 use super::super::links::{NamedLinks, has_symbol_table};
 use super::Planner;
 use crate::group::links;

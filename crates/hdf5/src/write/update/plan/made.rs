@@ -1,4 +1,4 @@
-//! Objects that are new (hdf5-netcdf4.md I.1, J.2).
+//! Objects that are new (docs/spec/hdf5-netcdf4.md I.1, J.2).
 use super::{Planner, is_in, objects};
 use crate::file::Addr;
 use crate::object::kind;

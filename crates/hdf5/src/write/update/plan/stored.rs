@@ -1,4 +1,4 @@
-//! Datasets that exist: their attributes, lengths and data (hdf5-netcdf4.md J.1, J.3, J.4).
+//! Datasets that exist: their attributes, lengths and data (docs/spec/hdf5-netcdf4.md J.1, J.3, J.4).
 use super::super::data::{Stand, chunk_of, has_fill, locate};
 use super::super::layout_message::{with_address, with_data};
 use super::{Planner, Track};

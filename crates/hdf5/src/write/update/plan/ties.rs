@@ -1,4 +1,4 @@
-//! What ties dimensions and variables together, of objects that exist (hdf5-netcdf4.md H.2, H.3).
+//! What ties dimensions and variables together, of objects that exist (docs/spec/hdf5-netcdf4.md H.2, H.3).
 use super::super::attributes::Named;
 use super::{Planner, Turn};
 use crate::file::Addr;
