@@ -26,7 +26,7 @@ const OF_GROUPS: [&str; 12] = [
 pub(super) struct Own<'a> {
     /// Folders that may be arrays.
     arrays: BTreeSet<&'a str>,
-    /// Whether one document at the root may describe all arrays.
+    /// Whether one document at the root describes all arrays, which have none of their own.
     is_consolidated: bool,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Own<'a> {
                 arrays.insert(folder);
             }
         }
-        Self { arrays, is_consolidated }
+        Self { is_consolidated: is_consolidated && arrays.is_empty(), arrays }
     }
 
     /// Whether a key below the root is one that the format defines.
@@ -121,6 +121,8 @@ mod tests {
         for (key, is_own) in keys {
             assert_eq!(own.has(key), is_own, "{key}");
         }
+        let described = Own::of([".zmetadata", "v/.zarray", "v/0", "notes/12"].into_iter());
+        assert!(described.has("v/0") && !described.has("notes/12"));
         let consolidated = Own::of([".zmetadata", "v/0"].into_iter());
         assert!(consolidated.has("v/0") && !consolidated.has("v/letter"));
     }
