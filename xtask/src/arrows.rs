@@ -1,4 +1,4 @@
-//! Who may depend on whom (architecture, "The rooms"). Arrows between the project's crates are read from their
+//! Who may depend on whom (docs/ARCHITECTURE.md, "The floors"). Arrows between the project's crates are read from their
 //! manifests; what reaches the pure ones by whatever way, from the tree of what is built. Any other arrow is an error.
 use crate::run::{Outcome, project};
 use serde_json::Value;
