@@ -8,6 +8,7 @@ mod citations;
 mod deny;
 mod miri;
 mod msrv;
+mod names;
 mod package;
 mod peers;
 mod programs;
@@ -32,6 +33,11 @@ const TASKS: &[Task] = &[
     Task { name: "fmt", about: "check the formatting", run: |_| cargo(&["fmt", "--all", "--check"]) },
     Task { name: "lint", about: "run clippy on everything, warnings are errors", run: |_| lint() },
     Task { name: "arrows", about: "check who depends on whom", run: |_| arrows::check() },
+    Task {
+        name: "names",
+        about: "what types are called: single words, repetitions",
+        run: |_| names::check(),
+    },
     Task { name: "features", about: "compile without each feature", run: |_| features() },
     Task {
         name: "docs",
@@ -110,7 +116,7 @@ fn main() -> ExitCode {
 
 /// Everything that must hold before a change lands; the cheap checks first.
 fn test() -> Outcome {
-    stages::all(&["peers", "fmt", "arrows", "lint", "docs", "features", "unit", "shipped"], |name| {
+    stages::all(&["peers", "fmt", "arrows", "names", "lint", "docs", "features", "unit", "shipped"], |name| {
         let task = TASKS.iter().find(|task| task.name == name).ok_or("no such task")?;
         (task.run)(&[])
     })

@@ -1,0 +1,141 @@
+//! What types are called: how many names are a single word, and which stand for several things.
+use crate::run::{Outcome, project};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Share of one-word names, in percent, from which on the check fails: a type's name says what it is without its module.
+const MOST_SINGLE_WORDS: usize = 45;
+/// Names that may stand for three types or more.
+const MOST_REPEATED: usize = 25;
+
+/// A name and where it is defined.
+#[derive(Debug, PartialEq, Eq)]
+struct Definition {
+    name: String,
+    place: String,
+}
+
+/// Prints both figures and fails when one is beyond its limit.
+pub(crate) fn check() -> Outcome {
+    let mut definitions = Vec::new();
+    for folder in ["crates", "fuzz", "xtask"] {
+        collect(&project().join(folder), &mut definitions)?;
+    }
+    let single = definitions.iter().filter(|definition| words(&definition.name) == 1).count();
+    let percent = single * 100 / definitions.len().max(1);
+    let repeated = repeated(&definitions);
+    println!("{} types, {single} of them named by a single word ({percent} %)", definitions.len());
+    println!("{} names stand for three types or more", repeated.len());
+    for (name, places) in &repeated {
+        println!("  {name}: {}", places.join(" "));
+    }
+    if percent >= MOST_SINGLE_WORDS || repeated.len() >= MOST_REPEATED {
+        return Err(format!(
+            "at most {MOST_SINGLE_WORDS} % of the types may be single words and {MOST_REPEATED} names repeated"
+        ));
+    }
+    Ok(())
+}
+
+/// Reads every source file below a folder, what cargo has built left out.
+fn collect(folder: &Path, definitions: &mut Vec<Definition>) -> Outcome {
+    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let is_built = path.file_name().is_some_and(|name| name == "target");
+        if path.is_dir() && !is_built {
+            collect(&path, definitions)?;
+        } else if is_source(&path) {
+            let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let place = path.strip_prefix(project()).unwrap_or(&path).display().to_string();
+            definitions.extend(
+                text.lines()
+                    .filter_map(type_name)
+                    .map(|name| Definition { name: name.to_owned(), place: place.clone() }),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is product code, not a test beside it: those name what they test.
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+        && path.components().any(|part| part.as_os_str() == "src")
+}
+
+/// The name of the type that a line defines; those associated with traits stand indented and are left out.
+fn type_name(line: &str) -> Option<&str> {
+    let item = line.trim_start();
+    let is_indented = item.len() < line.len();
+    let item = match item.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(')')?.1.trim_start(),
+        Some(rest) if rest.starts_with(' ') => rest.trim_start(),
+        _ => item,
+    };
+    let item = item.strip_prefix("unsafe ").unwrap_or(item);
+    let (kind, rest) = item.split_once(' ')?;
+    let is_type = ["struct", "enum", "trait", "union"].contains(&kind) || (kind == "type" && !is_indented);
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let name = rest.get(..end)?;
+    (is_type && name.starts_with(char::is_uppercase)).then_some(name)
+}
+
+/// How many words a name is made of; a run of capitals is one.
+fn words(name: &str) -> usize {
+    let letters: Vec<char> = name.chars().collect();
+    let begins = |at: usize| {
+        let is_upper = |at: usize| letters.get(at).is_some_and(|c| c.is_uppercase());
+        let follows_small = at == 0 || !is_upper(at - 1);
+        let precedes_small = letters.get(at + 1).is_some_and(|c| c.is_lowercase());
+        is_upper(at) && (follows_small || precedes_small)
+    };
+    (0..letters.len()).filter(|at| begins(*at)).count()
+}
+
+/// Names that are defined three times or more, with their places.
+fn repeated(definitions: &[Definition]) -> BTreeMap<&str, Vec<&str>> {
+    let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for definition in definitions {
+        places.entry(&definition.name).or_default().push(&definition.place);
+    }
+    places.retain(|_, places| places.len() >= 3);
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_found_whatever_their_visibility() {
+        let lines = [
+            ("pub struct ChunkKey {", Some("ChunkKey")),
+            ("    pub(super) enum Fate<'a> {", Some("Fate")),
+            ("pub(in crate::read) unsafe trait Codec: Send {", Some("Codec")),
+            ("type Result<T> = std::result::Result<T, Error>;", Some("Result")),
+            ("    type Error = Error;", None),
+            ("fn structure() {", None),
+            ("/// struct Said", None),
+        ];
+        for (line, name) in lines {
+            assert_eq!(type_name(line), name, "{line}");
+        }
+    }
+
+    #[test]
+    fn words_begin_with_capitals() {
+        for (name, count) in [("Place", 1), ("ChunkKey", 2), ("URLFragment", 2), ("Sso", 1), ("Hdf5File", 2)]
+        {
+            assert_eq!(words(name), count, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_stands_for_three_types_is_found() {
+        let named = |name: &str, place: &str| Definition { name: name.to_owned(), place: place.to_owned() };
+        let definitions = [named("Place", "a"), named("Place", "b"), named("Part", "a"), named("Place", "c")];
+        assert_eq!(repeated(&definitions), BTreeMap::from([("Place", vec!["a", "b", "c"])]));
+    }
+}
